@@ -78,7 +78,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         if others:
             print_note(unknown)
         if not study.manifest.files:
-            study = study.described(draft(name, names_of(study), list(study.sources["path"])))
+            study = study.described(draft(name, names_of(study)))
         yield study
         if problems:
             raise typer.Exit(1)

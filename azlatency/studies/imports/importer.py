@@ -71,8 +71,6 @@ _OF_ONE_IMPORT = ("summary", "imported_at", "tables")
 _MOST_LISTED = 1000
 #: Ends of the names of texts that look like logs.
 _LOG_ENDINGS = (".log", ".txt", ".out")
-#: Scenarios of several paths that are named.
-_SCENARIOS = 3
 
 
 @dataclass
@@ -563,16 +561,16 @@ def _summarize(
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
-    """Name the scenarios that cover several paths, and say how machines with changing addresses are named."""
+    """Name a scenario that covers several paths, and say how machines with changing addresses are named."""
     machines = manifest.study.get("machines", [])
     # A draft names the ends of each path, whatever folder it is in.
     several = {} if manifest.study.get("drafted") else paths_by_scenario(runs, parse_maps(machines))
-    notes = [
-        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
-        for scenario, ends in list(several.items())[:_SCENARIOS]
-    ]
-    if more := len(several) - len(notes):
-        notes.append(f"{count_of(more, 'more scenario')} with several paths")
+    notes = []
+    if several:
+        scenario, ends = next(iter(several.items()))
+        more = f" (and {len(several) - 1} more like it)" if len(several) > 1 else ""
+        count = count_of(len(ends), "path")
+        notes.append(f"scenario {scenario!r} covers {count}, which are never pooled: {shortened(ends)}{more}")
     if several and not machines:
         notes.append(
             "if addresses change with every run, as those of pods do, name the machines in study.toml, "
