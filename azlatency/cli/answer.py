@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from azlatency.cli.grid import Row
     from azlatency.studies.imports.in_memory import MemoryStudy
-    from azlatency.studies.store.study import Study
 
 #: Columns that leave a narrow terminal, the least important one first.
 _LEAVE = ("p99", "method")
@@ -66,10 +65,11 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         with progress("read") as bar:
             study, summary = read_study(name, paths, bar)
         problems, others = summary.unreadable + summary.problems, summary.not_recognised
-        for line in problems[:_MOST_PROBLEMS]:
+        lines = folded(problems)
+        for line in lines[:_MOST_PROBLEMS]:
             print_error(line)
-        if len(problems) > _MOST_PROBLEMS:
-            print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
+        if len(lines) > _MOST_PROBLEMS:
+            print_error(f"and {count_of(len(lines) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
         unknown = not_recognised(others) if others else ""
         if not summary.runs_by_tool:
             if not others and not problems:
@@ -108,7 +108,7 @@ def _name_of(source: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:60] or "dump"
 
 
-def print_answer(study: Study) -> None:
+def print_answer(study: MemoryStudy) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
     import pandas as pd
 
@@ -145,7 +145,7 @@ def print_answer(study: Study) -> None:
     lines = [*assumptions(study), *folded(list(notes))]
     for line in lines:
         print_note(line)
-    if any("study.toml:" in line for line in lines):
+    if not study.manifest.files and any("study.toml:" in line for line in lines):
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
