@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 
     from azlatency.cli.grid import Row
     from azlatency.studies.imports.in_memory import MemoryStudy
-    from azlatency.studies.store.study import Study
 
 #: Columns that leave a narrow terminal, the least important one first.
 _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
-#: Ends of the names of texts that look like logs.
-_LOG_ENDINGS = (".log", ".txt", ".out")
 #: Ends of the names of files that may be tables of measurements.
 _TABLES = (".csv", ".tsv")
 
@@ -68,10 +65,11 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         with progress("read") as bar:
             study, summary = read_study(name, paths, bar)
         problems, others = summary.unreadable + summary.problems, summary.not_recognised
-        for line in problems[:_MOST_PROBLEMS]:
+        lines = folded(problems)
+        for line in lines[:_MOST_PROBLEMS]:
             print_error(line)
-        if len(problems) > _MOST_PROBLEMS:
-            print_error(f"and {count_of(len(problems) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
+        if len(lines) > _MOST_PROBLEMS:
+            print_error(f"and {count_of(len(lines) - _MOST_PROBLEMS, 'more line')}; azlatency check lists them")
         unknown = not_recognised(others) if others else ""
         if not summary.runs_by_tool:
             if not others and not problems:
@@ -80,7 +78,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         if others:
             print_note(unknown)
         if not study.manifest.files:
-            study = study.described(draft(name, names_of(study), list(study.sources["path"])))
+            study = study.described(draft(name, names_of(study)))
         yield study
         if problems:
             raise typer.Exit(1)
@@ -88,26 +86,17 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
 
 def not_recognised(messages: list[str]) -> str:
     """Count files without a log, by the ends of their names; give the reason of the one that is most like a log."""
-    from azlatency.logs.parse import NO_LOG
-    from azlatency.logs.source.decode import is_no_log
     from azlatency.logs.source.expand import path_of
+    from azlatency.studies.imports.importer import most_telling
 
-    endings = {line: PurePath(path_of(line)).suffix for line in messages}
-    # A reason that says what the text is helps more than that of a text that is nothing known.
-    example = min(
-        messages,
-        key=lambda line: (
-            is_no_log(line),
-            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
-            endings[line] not in _LOG_ENDINGS,
-        ),
-    )
-    if any(ending in _TABLES for ending in endings.values()):
+    example = most_telling(messages)
+    endings = [PurePath(path_of(line)).suffix for line in messages]
+    if not {*_TABLES}.isdisjoint(endings):
         example = example.removesuffix("; see azlatency parse --explain")
         example += "; azlatency check drafts what study.toml must say of a table of measurements"
     if len(messages) == 1:
         return f"no log recognised in {example}"
-    kinds = Counter(ending or "without an ending" for ending in endings.values()).most_common(_MOST_PROBLEMS)
+    kinds = Counter(ending or "without an ending" for ending in endings).most_common(_MOST_PROBLEMS)
     rest = len(messages) - sum(number for _, number in kinds)
     counts = ", ".join(f"{number} {kind}" for kind, number in [*kinds, *([("others", rest)] if rest else [])])
     return f"no log recognised in {count_of(len(messages), 'file')} ({counts}), for example {example}"
@@ -119,7 +108,7 @@ def _name_of(source: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:60] or "dump"
 
 
-def print_answer(study: Study) -> None:
+def print_answer(study: MemoryStudy) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
     import pandas as pd
 
@@ -132,8 +121,11 @@ def print_answer(study: Study) -> None:
     round_trips, streams = latency(study), throughput(study, sender_only=True)
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
-    scenarios = pd.concat([round_trips["scenario"], streams["scenario"]]).dropna()
-    rows = [_row(estimate, scenarios, round_trips["p99_ns"]) for estimate in estimates]
+    runs = pd.concat([frame[["path", "scenario", "file"]] for frame in (round_trips, streams)])
+    is_nameless = (runs["path"] == "? → ?") & (runs["file"].nunique() > 1)
+    folders = runs["file"].map(lambda file: PurePath(file).parent.name or PurePath(file).stem)
+    names = runs["scenario"].fillna(folders.where(is_nameless)).dropna()
+    rows = [_row(estimate, names, round_trips["p99_ns"]) for estimate in estimates]
     out = console()
     if rows:
         print_table(
@@ -144,18 +136,20 @@ def print_answer(study: Study) -> None:
         from azlatency.pages.summary import make_card
 
         said = plain_sentence(make_card(study).answer)
-        print_text(out, said or "No run has a round-trip time or a rate; azlatency parse shows what the logs contain.")
+        print_text(
+            out, said or "No run has a round-trip time or a network rate; azlatency parse shows what the logs contain."
+        )
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
     lines = [*assumptions(study), *folded(list(notes))]
     for line in lines:
         print_note(line)
-    if any("study.toml:" in line for line in lines):
+    if not study.manifest.files and any("study.toml:" in line for line in lines):
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) -> Row:
+def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series) -> Row:
     from azlatency.kit.intervals import interval_in
     from azlatency.stats.result import SHORT
 
@@ -171,7 +165,7 @@ def _row(estimate: Mapping[Any, Any], scenarios: pd.Series, tails: pd.Series) ->
         value, interval = both.removesuffix(")").split(" (")
     run_ids = estimate["run_ids"].split()
     of_runs = tails[tails.index.isin(run_ids)]
-    path, said = str(estimate["path"]), scenarios[scenarios.index.isin(run_ids)].unique()
+    path, said = str(estimate["path"]), names[names.index.isin(run_ids)].unique()
     # Addresses that change with every run, such as those of pods, say less than the names of files.
     if len(said) == 1 and not path.startswith(said[0]):
         path = f"{said[0]}: {path}"

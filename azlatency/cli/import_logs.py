@@ -122,7 +122,7 @@ def _draft_runs(name: str, out: str | None) -> None:
     if target.exists():
         raise typer.BadParameter(f"{relative(target)} already exists; edit it, or delete it to start from a new draft")
     study = load(name, processed=out)
-    target.write_text(draft_runs(names_of(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft_runs(names_of(study)), "utf-8")
     print(f'drafted {relative(target)}; fill in the empty cells, and add runs = "runs.csv" to study.toml')
 
 
@@ -240,7 +240,7 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     if target.exists() or not folder.is_dir():
         return False
     study = load(name, processed=out)
-    target.write_text(draft(name, names_of(study), list(study.sources["path"])), "utf-8")
+    target.write_text(draft(name, names_of(study)), "utf-8")
     return True
 
 

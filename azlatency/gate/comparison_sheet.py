@@ -150,8 +150,9 @@ def _notes(judgement: Judgement) -> list[str]:
         )
     for side, names in (("base", judgement.only_in_base), ("candidate", judgement.only_in_candidate)):
         if names:
-            more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-            notes.append(f"Measured only in the {side}: {'; '.join(names[:_MAX_NAMES])}{more}.")
+            unique = list(dict.fromkeys(names))  # a scenario is compared with each other one
+            more = f" and {len(unique) - _MAX_NAMES} more" if len(unique) > _MAX_NAMES else ""
+            notes.append(f"Measured only in the {side}: {'; '.join(unique[:_MAX_NAMES])}{more}.")
     return notes
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from azlatency.logs.parse import LogError
-from azlatency.studies.imports.importer import import_study, other_origin
+from azlatency.studies.imports.importer import import_study, most_telling, other_origin
 from azlatency.studies.imports.in_memory import read_study
 from azlatency.studies.imports.ingest import readable
 from azlatency.studies.runs.selection import select_scenario
@@ -45,7 +45,7 @@ def _read(name: str, sources: list[Path] | list[str]) -> Study:
     """Read logs into a study in memory; raise `LogError` if they contain no run."""
     study, summary = read_study(Path(name).name, sources)
     if not summary.runs_by_tool:
-        reasons = (summary.unreadable + summary.not_recognised + summary.problems)[:1]
-        reason = f" ({reasons[0]})" if reasons else ""
+        reasons = summary.unreadable or summary.not_recognised or summary.problems
+        reason = f" ({most_telling(reasons)})" if reasons else ""
         raise LogError(f"{name}: contains no run{reason}; run azlatency check {name}")
     return study

@@ -291,6 +291,7 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
     only_in_candidate: list[str] = []
     remarks: list[str] = []
     seen: list[pd.DataFrame] = []
+    copies: set[str] = set()
     on_both_sides = False
     by_time = parse_margin(question.margin)[1] > 0
     # Two scenarios of one study are compared: their names are what differs.
@@ -310,10 +311,8 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
         if scenarios:
             after_keys, before_keys = _contents(after, candidate), _contents(before, base)
         shared = set(after_keys) & set(before_keys)
-        if shared:
-            logs = "1 log is" if len(shared) == 1 else f"{len(shared)} logs are"
-            remarks.append(f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence")
-            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
+        copies |= shared
+        after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
         if len(after) and len(before) and elsewhere(after, before):
             remarks.append("The two sides are in different regions and are not compared")
         matched = pairings(after, before)
@@ -326,6 +325,9 @@ def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides
         ]
         only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
         only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+    if copies:
+        logs = "1 log is" if len(copies) == 1 else f"{len(copies)} logs are"
+        remarks.append(f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence")
     return _Sides(compared, only_in_base, only_in_candidate, remarks, seen, on_both_sides)
 
 

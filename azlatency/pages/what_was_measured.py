@@ -348,7 +348,7 @@ def find(study: Study, printed: pd.DataFrame) -> Findings:
     findings += _printed_quantities(printed)
     if len(unread):
         findings.append(act(f"Not every line was recognised, first {_place(study, unread)}"))
-    errors = events[(events["severity"] == "error") & ~events["text"].str.startswith(NO_LOG)]
+    errors = events[(events["severity"] == "error") & ~events["text"].str.startswith(f"{NO_LOG};")]
     if len(errors):
         findings.append(act(f"A file has an error: {_place(study, errors)}"))
     if differing := differing_facts(study.hosts):

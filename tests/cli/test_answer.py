@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -111,6 +112,20 @@ def test_a_row_says_what_the_names_of_files_say(tmp_path: Path) -> None:
         (tmp_path / "dump" / name / "ping.log").write_text(ping(f"10.0.0.{number}", 1.0, 1.1, 1.2), "utf-8")
     shown = azlatency("dump", cwd=tmp_path).stdout
     assert "calico: ? → 10.0.0.1" in shown and "cilium: ? → 10.0.0.2" in shown
+
+
+def test_a_row_names_the_folder_and_the_zones_of_a_draft(tmp_path: Path) -> None:
+    for number, name in enumerate(("m5large/a_to_b", "m5large/b_to_a", "t3micro/a_to_b")):
+        file = tmp_path / "dump" / f"{name}.log"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(ping(f"10.0.0.{number}", 1.0, 1.1, 1.2), "utf-8")
+    shown = azlatency("dump", cwd=tmp_path).stdout
+    assert all(f"{row}  ping" in shown for row in ("m5large: zone a → zone b", "t3micro: zone a → zone b"))
+
+
+def test_a_row_without_ends_says_its_folder(raw: Path, tmp_path: Path) -> None:
+    shutil.copytree(raw / "westeurope-azure-cni", tmp_path / "dump", ignore=shutil.ignore_patterns("*.toml"))
+    assert "single-node: ? → ?" in azlatency("dump", cwd=tmp_path).stdout
 
 
 def test_the_example_is_the_file_whose_reason_says_most(tmp_path: Path) -> None:

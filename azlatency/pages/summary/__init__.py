@@ -54,7 +54,7 @@ _TRIP = {
 }  # fmt: skip
 _NOTHING = Answer(
     badge="not_measured",
-    inference=("No log of this study contains a latency or a rate, and no text reports one.",),
+    inference=("No log of this study contains a network latency or rate, and no text reports one.",),
     next_step="Measure round trips with sockperf or ping on each path, in rounds; `azlatency plan` writes the script.",
 )
 

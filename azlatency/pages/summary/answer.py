@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 _MOST_TYPICAL = 3
 #: Most paths that a sentence lists, and most that a card draws.
 MOST_LISTED, MOST_DRAWN = 6, 12
-
-
-def once(others: pd.DataFrame) -> str:
-    """Say what single runs support; ``others`` are further runs of the same tool that are not compared."""
-    which = "With this method, each" if len(others) else "Each"
-    return f"{which} path was measured once, so this describes these connections; other machines may rank differently."
+ONCE = "Each value comes from one run, so this describes these connections; other machines may rank differently."
 
 
 @dataclass(frozen=True)
@@ -93,9 +88,7 @@ def _inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str]
         )
         return (text,)
     if badge_of(levels) == "indicative":
-        shown = runs.index.isin(" ".join(levels["run_ids"]).split())
-        alike = runs["path"].isin(levels["path"]) & runs["tool"].isin(runs.loc[shown, "tool"])
-        return (once(runs[alike & ~shown]),)
+        return (ONCE,)
     in_order = sorted(levels.to_dict("records"), key=lambda level: level["path"] not in first)
     known: list[Sentence] = [
         (Linked(say_in_short(level), condition_ref(level), bold=False),) for level in in_order if interval_in(level)

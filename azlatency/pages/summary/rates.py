@@ -12,7 +12,7 @@ from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import capitalised, span
-from azlatency.pages.summary.answer import Data, badge_of, decisive_paths, ends_of, first_of, from_to, once
+from azlatency.pages.summary.answer import ONCE, Data, badge_of, decisive_paths, ends_of, first_of, from_to
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
@@ -154,11 +154,7 @@ def goodputs(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(typical),
         answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
-        inference=(
-            *_typical_rates(typical, found, like, elsewhere),
-            *(bursts if short.any() else ()),
-            *_elsewhere(elsewhere),
-        ),
+        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ()), *_elsewhere(elsewhere)),
         dots=dots,
         axis=axis,
         next_step=f"Repeat each transfer {', '.join(missing)}."
@@ -191,7 +187,7 @@ def single_falls(data: Data) -> Answer | None:
     return Answer(
         badge="indicative",
         answer=answer,
-        inference=(once(chosen.iloc[:0]),),
+        inference=(ONCE,),
         dots=dots,
         axis=axis,
         next_step="Repeat each transfer in rounds.",
@@ -217,9 +213,7 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
     )
 
 
-def _typical_rates(
-    typical: pd.DataFrame, found: PathDifferences, like: float | None, elsewhere: pd.DataFrame
-) -> Sentence:
+def _typical_rates(typical: pd.DataFrame, found: PathDifferences, like: float | None) -> Sentence:
     """Say the intervals of the typical goodput, those of the paths that the answer speaks of first."""
     first = decisive_paths(found)
     in_order = sorted(typical.to_dict("records"), key=lambda estimate: estimate["path"] not in first)
@@ -229,7 +223,7 @@ def _typical_rates(
         if (ends := interval_in(estimate))
     ]
     if not parts and (typical["n"] == 1).all():
-        return (f"{once(elsewhere)} ",)
+        return (f"{ONCE} ",)
     if not parts:
         is_refused = (~found.paths["flags"].isin(["", "no_replication"])).any()
         return ("No path has an interval; the page *Throughput of each path* says why. ",) if is_refused else ()

@@ -210,9 +210,10 @@ def _directions(
     pairs: pd.DataFrame, origins: Mapping[Pair, RunsRef], steps: Mapping[Pair, float], *, is_window: bool
 ) -> Sentence:
     """Say whether the two directions of paths differ; of single runs, how far apart they were measured."""
-    ways = []
+    ways, one_way = [], 0
     for pair, of_pair in grouped(pairs, _ENDS):
         runs = {str(path): list(of_path) for path, of_path in grouped(of_pair, "path")["value"]}
+        one_way += not any(str(NetworkPath.parse(path).reversed()) in runs for path in runs)
         for path, values in runs.items():
             back = str(NetworkPath.parse(path).reversed())
             if path < back and back in runs:
@@ -227,7 +228,9 @@ def _directions(
     if len(compared) < len(ways):
         of_pairs = [(there, back, steps[pair]) for (pair, _), (there, back) in zip(ways, medians, strict=True)]
         once = "newest window only; the page on both directions compares all"
-        return _measured_once(of_pairs, refs, once if is_window else "one run each: not testable")
+        which = f" of {'–'.join(ways[0][0])}" if len(ways) == 1 else f" of {len(ways):,} pairs"
+        once = once if is_window else "one run each: not testable"
+        return _measured_once(of_pairs, refs, once, which if one_way else "")
     different = compared[compared["verdict"] == "different"]
     if len(different):
         most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
@@ -241,23 +244,31 @@ def _directions(
     return " Cannot tell whether the directions differ (measured at most ", measured, " apart)."
 
 
-def _measured_once(of_pairs: Sequence[tuple[float, float, float]], refs: Sequence[RunsRef], once: str) -> Sentence:
+def _measured_once(
+    of_pairs: Sequence[tuple[float, float, float]], refs: Sequence[RunsRef], once: str, which: str
+) -> Sentence:
     """Say how far the directions of pairs are apart; ``of_pairs``: both values of a pair, and the step of their print.
+
+    ``which``: the pairs that were measured in both directions, if others were not.
 
     10 and 11 ms, printed in whole ms, are 10 % apart, and may be the same.
     """
     resolved = [there / back for there, back, step in of_pairs if abs(there - back) > step * (1 + 1e-9)]
     widest = max(step for *_, step in of_pairs)
     if not resolved and not widest:  # frequencies of whole values do not say how these were rounded
-        return (f" Both directions have the same value ({once}).",)
+        return (f" Both directions{which} have the same value ({once}).",)
     precision = format_value(widest, "ns", digits=1)
     if not resolved:
         agreement = Linked(precision, *refs, bold=False)
-        return " Both directions agree within ", agreement, f", the precision of the print ({once})."
+        return f" Both directions{which} agree within ", agreement, f", the precision of the print ({once})."
     apart = at_most(resolved)
     is_all = apart == at_most([there / back for there, back, _ in of_pairs])
     left_out = "" if is_all else f", differences within the precision of the print ({precision}) left out"
-    return " Both directions were measured at most ", Linked(apart, *refs, bold=False), f" apart{left_out} ({once})."
+    return (
+        f" Both directions{which} were measured at most ",
+        Linked(apart, *refs, bold=False),
+        f" apart{left_out} ({once}).",
+    )
 
 
 def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Linked]) -> Sentence:

@@ -110,13 +110,11 @@ def names_of(study: Study) -> Logs:
     return logs
 
 
-def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
-    """Draft a ``study.toml`` from parsed logs.
-
-    ``paths`` are those of all sources, relative to the folder of the study, with forward slashes.
-    """
+def draft(name: str, tables: Logs) -> str:
+    """Draft a ``study.toml`` from parsed logs, whose paths are relative to the folder of the study."""
     tools = _tools(tables)
-    logs = [path for path in paths if path in tools]
+    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
+    logs = [path for path in paths_of.values() if path in tools]
     described = _describe(logs)
     scenarios = _scenarios(logs, tools, described)
     if not any(run.get("heading") for run in tables.rows["runs"]):  # a scenario of study.toml hides labels
@@ -136,11 +134,10 @@ def draft(name: str, tables: Logs, paths: Sequence[str]) -> str:
     ]
     entries, without_entry = _end_entries(described, logs)
     named = {item.path for item in described if {"zone", "client", "peer_region"} & set(item.values)} - without_entry
-    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     without_zone = {paths_of[row["source_id"]] for row in tables.rows["runs"] if not row.get("zone")}
     open_logs = [path for path in logs if path in without_zone - named]
     lines += [*entries, *_open_entries(open_logs, logs, tools, scenarios)]
-    others = [printable(path) for path in paths if path not in tools]
+    others = [printable(path) for path in paths_of.values() if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
         unknown.append(f"# … and {count_of(len(others) - _EXAMPLES, 'more file')}")
@@ -197,23 +194,15 @@ def _scenarios(
     return {path: each.scenario for path, each in zip(logs, found, strict=True) if each.scenario}
 
 
-def _described_by_names(tables: Logs, paths: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return for each log what its name says, by column of the manifest."""
-    tools = _tools(tables)
-    by_path: dict[str, dict[str, str]] = {}
-    logs = [path for path in paths if path in tools]
-    described = _describe(logs)
-    for item in described:
-        by_path.setdefault(item.path, {}).update(item.values)
-    for path, scenario in _scenarios(logs, tools, described).items():
-        by_path.setdefault(path, {})["scenario"] = scenario
-    return by_path
-
-
-def draft_runs(tables: Logs, paths: Sequence[str]) -> str:
+def draft_runs(tables: Logs) -> str:
     """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
     tools = _tools(tables)
-    by_path = _described_by_names(tables, paths)
+    paths = [row["path"] for row in tables.rows["sources"]]
+    logs = [path for path in paths if path in tools]
+    described = _describe(logs)
+    by_path = {path: {"scenario": scenario} for path, scenario in _scenarios(logs, tools, described).items()}
+    for item in described:
+        by_path.setdefault(item.path, {}).update(item.values)
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
@@ -274,7 +263,7 @@ def _describe(logs: Sequence[str]) -> list[_Described]:
 def _with_folders(described: list[_Described], scenarios: Mapping[str, str], logs: Sequence[str]) -> list[_Described]:
     """Return the logs with the folder above their zones as scenario, if that is all that tells names apart."""
     folders = [_folder_above(item) if "zone" in item.values else "" for item in described]
-    if not scenarios or not all(
+    if len({*folders}) < 2 or not all(
         folder and scenarios.get(item.path, folder) == folder for item, folder in zip(described, folders, strict=True)
     ):
         return described
@@ -309,31 +298,36 @@ def _misread(described: Sequence[_Described], logs: Sequence[str]) -> set[str]:
 def _exact(item: _Described) -> _Described | None:
     """Return the log with a pattern of its whole path, without asterisks."""
     position, text = 0, ""
-    for name, value in _in_order(item):
-        start = item.path.find(value, position)
+    for start, end, name in _marks(item):
         text += item.path[position:start] + f"{{{name}}}"
-        position = start + len(value)
-    try:
-        values = PathPattern.parse(text + item.path[position:], _FIELDS).match(item.path)
-    except PatternError:
-        return None
-    return _Described(item.path, text + item.path[position:], values) if values == item.values else None
+        position = end
+    return _with_pattern(item.path, text + item.path[position:], item.values)
 
 
 def _numbers_of(item: _Described) -> _Described | None:
     """Return the log with a pattern of its round and repeat only; None if it has neither."""
-    position, marks = 0, []
-    for name, value in _in_order(item):
-        start = item.path.find(value, position)
-        position = start + len(value)
-        if name in _NUMBERS:
-            marks.append((start, position, name))
-    if not marks:
-        return None
-    pattern = _pattern(item.path, marks)
-    values = PathPattern.parse(pattern, _FIELDS).match(item.path)
+    marks = [mark for mark in _marks(item) if mark[2] in _NUMBERS]
     expected = {name: item.values[name] for _, _, name in marks}
-    return _Described(item.path, pattern, values) if values == expected else None
+    return _with_pattern(item.path, _pattern(item.path, marks), expected) if marks else None
+
+
+def _marks(item: _Described) -> list[tuple[int, int, str]]:
+    """Return where the values of a log are in its path, in the order of its pattern."""
+    marks, position = [], 0
+    for name in re.findall(r"\{(\w+)\}", item.pattern):
+        start = item.path.find(item.values[name], position)
+        position = start + len(item.values[name])
+        marks.append((start, position, name))
+    return marks
+
+
+def _with_pattern(path: str, pattern: str, expected: Mapping[str, str] | None = None) -> _Described | None:
+    """Return a log with what a pattern reads from its path; None if that is not what is expected."""
+    try:
+        values = PathPattern.parse(pattern, _FIELDS).match(path)
+    except PatternError:  # the name contains a brace or an asterisk
+        return None
+    return _Described(path, pattern, values) if values and values == (expected or values) else None
 
 
 def _ends_of(item: _Described) -> _Described:
@@ -373,11 +367,6 @@ def _without_numbers(path: str) -> str:
     return "*".join(literal(part) for part in parts[::2])
 
 
-def _in_order(item: _Described) -> list[tuple[str, str]]:
-    """Return the fields of a pattern in the order in which it contains them, with their values."""
-    return [(name, item.values[name]) for name in re.findall(r"\{(\w+)\}", item.pattern)]
-
-
 def _folder_ends(path: str) -> tuple[int, int] | None:
     """Return which folders are of client and server, such as ``host-X/target-Y``; None if they do not name both."""
     folders = re.split(r"[/!]", path)[:-1]
@@ -412,11 +401,7 @@ def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
     shown = [part if depth in ends else "*" for depth, part in enumerate(parts)]
     shown[-1] = f"*{order[0]}*" if order else "*"
     text = "".join(part + mark for part, mark in zip(shown[first:], [*marks[first:], ""], strict=True))
-    try:
-        values = PathPattern.parse(text, _FIELDS).match(path)
-    except PatternError:
-        return None
-    return _Described(path, text, values) if values else None
+    return _with_pattern(path, text)
 
 
 def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
@@ -465,13 +450,7 @@ def _describe_one(path: str, bare: re.Match[str] | None, series: frozenset[str])
     marks.sort()
     if not marks or any(start < end for (_, end, _), (start, _, _) in pairwise(marks)):
         return None
-    pattern = _pattern(path, marks)
-    try:
-        values = PathPattern.parse(pattern, _FIELDS).match(path)
-    except PatternError:  # the name contains a brace or an asterisk
-        return None
-    expected = {field: path[start:end] for start, end, field in marks}
-    return _Described(path, pattern, values) if values == expected else None
+    return _with_pattern(path, _pattern(path, marks), {field: path[start:end] for start, end, field in marks})
 
 
 def _zone_end(path: str, zone: tuple[int, int, str]) -> int:

@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from azlatency.logs.parse import LogError
+from azlatency.logs.parse import NO_LOG, LogError
 from azlatency.logs.parsers import parser_version
 from azlatency.logs.source.copied_files import CopiedFiles
 from azlatency.logs.source.decode import is_no_log
@@ -69,8 +69,8 @@ _NOT_STORED = ("folder", "reused", "parsed", "unchanged", "data_version")
 _OF_ONE_IMPORT = ("summary", "imported_at", "tables")
 #: At most this many events of a log are listed.
 _MOST_LISTED = 1000
-#: Scenarios of several paths that are named.
-_SCENARIOS = 3
+#: Ends of the names of texts that look like logs.
+_LOG_ENDINGS = (".log", ".txt", ".out")
 
 
 @dataclass
@@ -120,6 +120,18 @@ class ImportSummary:
         """Whether a run was imported, or the study consists of reported numbers or a baseline only."""
         files = self.not_recognised or self.unreadable or self.parsed or self.reused
         return bool(self.runs_by_tool) or not files
+
+
+def most_telling(messages: Sequence[str]) -> str:
+    """Return the message about a file without a log that says most: what the text is, else that of a text."""
+    return min(
+        messages,
+        key=lambda line: (
+            is_no_log(line),
+            line.partition(": ")[2].startswith((f"{NO_LOG};", "empty file")),
+            not path_of(line).endswith(_LOG_ENDINGS),
+        ),
+    )
 
 
 def import_study(
@@ -549,16 +561,16 @@ def _summarize(
 
 
 def _scenario_notes(runs: pa.Table, manifest: Manifest) -> list[str]:
-    """Name the scenarios that cover several paths, and say how machines with changing addresses are named."""
+    """Name a scenario that covers several paths, and say how machines with changing addresses are named."""
     machines = manifest.study.get("machines", [])
     # A draft names the ends of each path, whatever folder it is in.
     several = {} if manifest.study.get("drafted") else paths_by_scenario(runs, parse_maps(machines))
-    notes = [
-        f"scenario {scenario!r} covers {count_of(len(ends), 'path')}, which are never pooled: {shortened(ends)}"
-        for scenario, ends in list(several.items())[:_SCENARIOS]
-    ]
-    if more := len(several) - len(notes):
-        notes.append(f"{count_of(more, 'more scenario')} with several paths")
+    notes = []
+    if several:
+        scenario, ends = next(iter(several.items()))
+        more = f" (and {len(several) - 1} more like it)" if len(several) > 1 else ""
+        count = count_of(len(ends), "path")
+        notes.append(f"scenario {scenario!r} covers {count}, which are never pooled: {shortened(ends)}{more}")
     if several and not machines:
         notes.append(
             "if addresses change with every run, as those of pods do, name the machines in study.toml, "

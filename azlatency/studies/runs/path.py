@@ -169,8 +169,11 @@ class NetworkPath:
         return hash(self.text)
 
 
-def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[NetworkPath]:
-    """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines."""
+def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str], *, drafted: bool = False) -> list[NetworkPath]:
+    """Give the paths of several runs distinct texts: equal texts stand for equal regions, zones and machines.
+
+    ``drafted``: zones were read from names, so that a path whose scenario was read from a name says both.
+    """
     places: dict[str, set[tuple[str | None, str | None]]] = {}
     for end in (end for path in paths for end in (path.client, path.server)):
         if end.machine is not None or end.zone is not None:
@@ -189,7 +192,8 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[Net
             for of_place in _grouped(shared, [methods[index] for index in runs])
             for name in {method for _, method in of_place}
         )
-        if by_place or by_machine or any(path.shared and path.client.zone and path.server.zone for path in shared):
+        of_names = drafted and any(path.shared and path.client.zone and path.server.zone for path in shared)
+        if by_place or by_machine or of_names:
             regions = {end.region for path in shared for end in (path.client, path.server)}
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)

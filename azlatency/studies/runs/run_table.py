@@ -108,8 +108,10 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     runs["method"] = _texts(key.bases(runs), runs)
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
-    guessed = runs["scenario"].notna() & bool(_info(study).get("drafted"))
-    runs = _labelled(runs, _paths(runs.assign(scenario=None) if one_scenario else runs, maps, from_names=guessed))
+    drafted = bool(_info(study).get("drafted"))
+    guessed = runs["scenario"].notna() & drafted
+    without = runs.assign(scenario=None) if one_scenario else runs
+    runs = _labelled(runs, _paths(without, maps, guessed, drafted=drafted))
     others = _other_files(study, runs)
     described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, others)
     assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
@@ -117,7 +119,7 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     found = _texts([each.scenario for each in described], runs)
     if found.notna().any():
         runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
-        runs = _labelled(runs, _paths(runs, maps, from_names=found.notna() | guessed))
+        runs = _labelled(runs, _paths(runs, maps, found.notna() | guessed, drafted=drafted))
     return runs if one_scenario else runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others)))
 
 
@@ -421,17 +423,17 @@ END_COLUMNS = (
 )
 
 
-def _paths(runs: pd.DataFrame, maps: Maps, from_names: pd.Series | None = None) -> list[NetworkPath]:
+def _paths(runs: pd.DataFrame, maps: Maps, from_names: pd.Series, *, drafted: bool) -> list[NetworkPath]:
     """Return the path of each row of the table ``runs``, with the names of `maps`; see `name_paths`.
 
     ``from_names`` are the rows whose scenario was read from a name: their paths name the ends, too.
     """
     columns = [name for end in END_COLUMNS for name in end]
     cells = (runs[name].astype(object).where(runs[name].notna(), None) for name in (*columns, "scenario", "method"))
-    shared = [False] * len(runs) if from_names is None else from_names.tolist()
-    keys = list(zip(*cells, shared, strict=True))
+    keys = list(zip(*cells, from_names.tolist(), strict=True))
     distinct = list(dict.fromkeys(keys))
-    named = name_paths([_path(each, maps, shared=each[-1]) for each in distinct], [each[-2] for each in distinct])
+    paths = [_path(each, maps, shared=each[-1]) for each in distinct]
+    named = name_paths(paths, [each[-2] for each in distinct], drafted=drafted)
     by_key = dict(zip(distinct, named, strict=True))
     return [by_key[each] for each in keys]
 

@@ -196,13 +196,13 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     )
 
 
-def test_a_path_that_another_method_measured_too_was_not_measured_once(tmp_path: Path) -> None:
+def test_a_path_that_another_method_measured_too_is_not_said_to_be_measured_once(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     for name in ("3.1-udp.txt", "3.12-udp.txt"):
         (tmp_path / "raw" / name).write_bytes((TESTS / "fixtures" / "iperf3" / name).read_bytes())
     az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
     card = summary.make_card(az.load("rates", processed=tmp_path))
-    assert plain_sentence(card.inference).startswith("With this method, each path was measured once, so ")
+    assert plain_sentence(card.inference).startswith("Each value comes from one run, so this describes ")
 
 
 def test_connect_times_are_not_called_round_trips() -> None:
@@ -254,8 +254,8 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
 
 
 def test_equal_values_without_a_known_precision_agree_within_nothing() -> None:
-    assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable") == (
-        " Both directions have the same value (one run each: not testable).",
+    assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable", " of a–b") == (
+        " Both directions of a–b have the same value (one run each: not testable).",
     )
 
 

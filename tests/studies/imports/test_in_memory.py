@@ -46,7 +46,7 @@ def test_a_manifest_that_is_drafted_parses_no_log_again(tmp_path: Path, monkeypa
         (tmp_path / path / "ping_r1.log").write_text(ping("10.0.0.9", rtt), "utf-8")
     study, _ = read_study("dump", [tmp_path])
     monkeypatch.setattr(parsing, "parse_source", None)
-    described = study.described(draft("dump", names_of(study), list(study.sources["path"])))
+    described = study.described(draft("dump", names_of(study)))
     assert not study.runs["zone"].notna().any() and described.runs["peer_zone"].tolist() == ["2", "3"]
     assert described.info["pattern"] and not (tmp_path / "study.toml").exists()
 
