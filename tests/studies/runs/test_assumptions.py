@@ -199,7 +199,7 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
 
 def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
-    found = assumptions(logs(folder, "relay_1.log", "relay_2.log", "relay_3.log"))
+    found = assumptions(logs(folder, "widget_1.log", "widget_2.log", "widget_3.log"))
     (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
     (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
