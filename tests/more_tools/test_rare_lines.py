@@ -44,7 +44,7 @@ DATAGRAMS = "212992   65507   2.00       17978      0    4710.38\n212992        
             VERBOSE,
             [("3 packets received, 0% packet loss", "5 packets received, -66% packet loss")],
             [
-                "warning more_received_than_sent: 5 received of 3 transmitted",
+                "warning more_received_than_sent: 5 received of 3 sent",
                 "error count_mismatch: received 5 exceeds sent 3",
             ],
         ),

@@ -113,6 +113,34 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 # --- checks of numbers
 
 
+def record_loss(run: Run, sent: int, received: int, line: int, *, percent: str | None, lost: str | None = None) -> bool:
+    """Record the probes that were lost, and their share, with what the log prints of them; return whether it is known.
+
+    ``received`` are the probes with a reply. It is greater than ``sent`` if a tool counts duplicates as replies.
+    """
+    if received > sent:
+        text = f"{received} received of {sent} sent: duplicates are included, so the loss is unknown"
+        run.add_event("more_received_than_sent", "warning", text, line)
+        return False
+    run.add_metric("lost", Quantity(float(sent - received), "count", lost, None), line)
+    if sent:
+        run.add_metric("loss", Quantity((sent - received) / sent, "fraction", percent, None), line)
+    return True
+
+
+def check_loss(run: Run, percent: str, sent: int, received: int, line: int, *, is_cut: bool = False) -> None:
+    """Report a printed percentage that differs from the counts, which are used.
+
+    Many tools round to whole percent; ``is_cut`` if the tool always cuts.
+    """
+    loss = 100 * (sent - received) / sent
+    difference = abs(float(percent) - loss)
+    if difference > 5e-5 + 1e-5 * loss:
+        is_wrong = difference >= 1 or (is_cut and int(percent) != int(loss))
+        text = f"the log prints {percent}% loss; the counts give {loss:.6g}%"
+        run.add_event("loss_recomputed", "warning" if is_wrong else "info", text, line)
+
+
 def check_samples(
     run: Run,
     times: Column,

@@ -29,9 +29,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from azlatency.logs.grammar.rules import Line, bulk, data, known
-from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
+from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run, record_loss
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import UniformBlock, have_decimals
@@ -209,17 +209,11 @@ class _Hping(LogReader):
             return
         run.add_counts(line, received=match[2], duplicates=self.duplicates or None)
         unique = received - self.duplicates
-        if unique > sent:
-            text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
-            run.add_event("more_received_than_sent", "warning", text, line)
+        if not record_loss(run, sent, unique, line, percent=None if self.duplicates else match[3]):
             return
-        run.add_counts(line, lost=sent - unique)
-        if sent:
-            token = None if self.duplicates else match[3]
-            run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
-            if int(match[3]) != 100 - 100 * received // sent:
-                text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
-                contradict(run, "loss_mismatch", text, line)
+        if sent and int(match[3]) != 100 - 100 * received // sent:
+            text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
+            contradict(run, "loss_mismatch", text, line)
         if received:
             run.add_counts(line, observations=received)
         shown = len(self.replies)
