@@ -235,10 +235,16 @@ def slack(*rows: Row) -> float:
 
 def rate_range(size: Quantity, time_ns: float, slack_ns: float) -> tuple[float, float]:
     """Return the least and the greatest rate (bit/s) that a printed size and a time within its rounding allow."""
-    half = size.resolution or 0.0
-    low = 8e9 * max(size.value - half, 0.0) / (time_ns + slack_ns) if time_ns + slack_ns > 0 else 0.0
-    high = 8e9 * (size.value + half) / (time_ns - slack_ns) if time_ns - slack_ns > 0 else math.inf
+    low = 8e9 * max(size.value - size.half, 0.0) / (time_ns + slack_ns) if time_ns + slack_ns > 0 else 0.0
+    high = 8e9 * (size.value + size.half) / (time_ns - slack_ns) if time_ns - slack_ns > 0 else math.inf
     return low, high
+
+
+def rate_agrees(rate: Quantity, size: Quantity, time_ns: float, slack_ns: float, *, share: float = 0.0) -> bool:
+    """Return whether a printed rate can be a printed size by a time, within the rounding and a ``share`` of it."""
+    low, high = rate_range(size, time_ns, slack_ns)
+    margin = 1.001 * rate.half + share * rate.value
+    return low - margin <= rate.value <= high + margin
 
 
 def _label(row: Row) -> str:

@@ -131,7 +131,7 @@ class Host:
         if not replies or not replies + self.samples.count("lost") == len(self.samples) == self.highest + 1:
             return
         mean = sum(rtt * n for rtt, n in frequencies(self.samples.rtt).items() if rtt != NULL) / replies
-        if abs(printed.value - mean) > _THREE_DIGITS * mean + (printed.resolution or 0.0):
+        if abs(printed.value - mean) > _THREE_DIGITS * mean + printed.half:
             text = f"the last line prints an average of {printed.printed} ms; the replies give {mean / 1e6:.3g} ms"
             contradict(self.run, "summary_mismatch", text, line)
 
@@ -272,7 +272,7 @@ class _Totals:
         if self.high is None or block.high.value > self.high[0].value:
             self.high = block.high, block.line
         self.sums.append(block.mean.value * block.received)
-        self.weight, self.half = self.weight + block.received, max(self.half, block.mean.resolution or 0.0)
+        self.weight, self.half = self.weight + block.received, max(self.half, block.mean.half)
 
     def record(self, run: Run) -> None:
         """Record the totals."""

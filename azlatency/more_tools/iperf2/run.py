@@ -171,7 +171,7 @@ class Test:
         if row.end_ns > _SECOND_NS and row.end_ns % _SECOND_NS:
             return True  # an interval ends on a whole second
         later, more = end.value - row.end_ns, size.value - row.bytes.value
-        tick, rounding = 2 * (end.resolution or 0.0), (size.resolution or 0.0) + (row.bytes.resolution or 0.0)
+        tick, rounding = 2 * end.half, size.half + row.bytes.half
         return later < -tick or more < -1.01 * rounding or (later <= tick and more > 1.01 * rounding)
 
     # --- at the end
@@ -532,5 +532,5 @@ def _adds_up(total: ReportRow, parts: Sequence[ReportRow]) -> bool:
     if total.bytes is None or not sizes:
         return False
     expected = sum(size.value for size in sizes)
-    rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
+    rounding = sum(size.half for size in (*sizes, total.bytes))
     return abs(total.bytes.value - expected) <= 1.01 * rounding + 0.01 * expected

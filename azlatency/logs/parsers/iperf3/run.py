@@ -389,7 +389,7 @@ class Test:
         receiver = next((row for row in rows if row.side == "receiver" and row.bytes), None)
         if sender is None or receiver is None or sender.bytes is None or receiver.bytes is None:
             return
-        slack = (sender.bytes.resolution or 0.0) + (receiver.bytes.resolution or 0.0)
+        slack = sender.bytes.half + receiver.bytes.half
         if receiver.bytes.value - sender.bytes.value > slack * 1.000001:
             omit = bool(self.run.row.get("warmup_ns")) or self.intervals.omitted
             reason = "; with -O the two ends omit different intervals" if omit else ""

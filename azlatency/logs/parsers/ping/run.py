@@ -217,7 +217,7 @@ class PingRun:
             run.add_event("mdev_overstated", "info", text, number)
         elif row["resolution"] is not None:
             bound = math.sqrt(n / (n - 1)) * max(printed - expected + slack, expected + slack - printed)
-            row["resolution"] = min(row["resolution"], max(bound, milliseconds(row["printed"]).resolution or 0.0))
+            row["resolution"] = min(row["resolution"], max(bound, milliseconds(row["printed"]).half))
 
     def _report_mismatch(self, name: str, printed: float, n: int, computed: float, number: int) -> None:
         text = f"the summary prints {name} = {printed / 1e6:g} ms; the {n} replies give {computed / 1e6:.6g} ms"

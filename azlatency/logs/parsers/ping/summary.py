@@ -104,7 +104,7 @@ def record_deviation(run: Run, token: str, line: int, *, cut_mean: bool = False)
     if n < 2:
         return
     factor = math.sqrt(n / (n - 1))
-    half = printed.resolution or 0.0
+    half = printed.half
     mean = run.value("rtt_mean") or 0.0
     if cut_mean or n * mean >= _LARGEST_SUM:
         half = max(half, printed.value - math.sqrt(max(printed.value**2 - excess_of_cut_mean(mean), 0.0)))
