@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from azlatency.logs.grammar.rules import UNKNOWN, RuleReader
 from azlatency.logs.grammar.samples import SampleColumns
@@ -17,10 +16,6 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.large import Column, extremes, least, linear, total
 from azlatency.logs.source.lines import Line
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def printed_rank(q: float, n: int) -> int:
@@ -269,44 +264,3 @@ def timed_columns(
     elif interval and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
         columns["sent_ns"] = linear(samples.seq, first_seq, nanoseconds(interval, unit))
     return columns
-
-
-#: ICMP counts its messages in 16 bits.
-SEQUENCE_NUMBERS = 2**16
-
-
-@dataclass
-class SequenceNumbers:
-    """Numbers of probes that are printed in 16 bits, in the order of the lines."""
-
-    wraps: int = 0
-    last: int = 0
-
-    def unwrap(self, printed: int) -> int:
-        """Return the number of the probe without the wrap at 16 bits."""
-        half = SEQUENCE_NUMBERS // 2
-        if printed >= SEQUENCE_NUMBERS:
-            return printed
-        if printed - self.last < -half:
-            self.wraps += 1
-        elif printed - self.last > half and self.wraps:
-            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
-        self.last = printed
-        return printed + self.wraps * SEQUENCE_NUMBERS
-
-    def unwrap_rising(self, printed: NDArray[np.int64], highest: int) -> NDArray[np.int64] | None:
-        """Return the numbers of many probes as `unwrap` does; None unless they rise from above ``highest``."""
-        import numpy as np
-
-        wraps = bool(printed.min() < SEQUENCE_NUMBERS)
-        if wraps and printed.max() >= SEQUENCE_NUMBERS:
-            return None
-        half = SEQUENCE_NUMBERS // 2
-        steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half if wraps else np.diff(printed)
-        first = self.unwrap(int(printed[0]))
-        if first <= highest or first < self.wraps * SEQUENCE_NUMBERS or (steps <= 0).any():
-            return None
-        numbers = np.concatenate(([0], np.cumsum(steps))) + first
-        if wraps:
-            self.wraps, self.last = divmod(int(numbers[-1]), SEQUENCE_NUMBERS)
-        return numbers

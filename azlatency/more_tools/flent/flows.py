@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from azlatency.logs.grammar.json_lines import JsonLineMap
 from azlatency.logs.grammar.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.probes import SequenceNumbers
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
-from azlatency.logs.parsers.common import SequenceNumbers, utc
+from azlatency.logs.parsers.common import utc
 from azlatency.logs.record import Run
 
 _SECOND = 10**9

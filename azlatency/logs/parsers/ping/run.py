@@ -8,11 +8,11 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
+from azlatency.logs.grammar.probes import ProbeSamples
 from azlatency.logs.grammar.rules import Line
 from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run, mark_summary_only, timed_columns
-from azlatency.logs.parsers.ping.samples import ProbeSamples
 from azlatency.logs.parsers.ping.summary import excess_of_cut_mean, milliseconds, to_point
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.large import NULL, Column, extremes, frequencies, nullable
