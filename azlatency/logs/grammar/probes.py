@@ -189,8 +189,8 @@ class ProbeSamples(SampleColumns):
         import numpy as np
 
         ends = [(len(piece), int(piece.min()), int(piece.max())) for piece in pieces_of(self.seq)]
-        lowest, highest = extremes(self.seq)
-        for first in range(lowest, highest + 1, _SORTED):
+        ranges = {number for piece in pieces_of(self.seq) for number in np.unique(piece // _SORTED).tolist()}
+        for first in (_SORTED * number for number in sorted(ranges)):
             parts, stop = [], 0
             for length, low, high in ends:
                 some = slice(stop, stop + length)
@@ -199,8 +199,6 @@ class ProbeSamples(SampleColumns):
                     pieces = [np.frombuffer(column[some], "B" if column is self.status else "q") for column in columns]
                     inside = (pieces[0] >= first) & (pieces[0] < first + _SORTED)
                     parts.append([piece[inside] for piece in pieces])
-            if not parts:
-                continue
             seq, rtt, sent, status = map(np.concatenate, zip(*parts, strict=True))
             order = np.argsort(seq, kind="stable")
             ordered.extend(seq[order], rtt[order], sent[order], status[order].tobytes())
