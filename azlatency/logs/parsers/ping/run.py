@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MILLISECOND = 10**6
 #: How long the last reply, and a deadline, may keep ping waiting (ns).
 _WAITS = 10**10
+#: How much later than its reply a stamp may be printed (ns): 12 ms were seen, on a busy host it may be more.
+_PRINTED_LATE = 250 * MILLISECOND
 # A smaller payload has no room for the send time, so such replies print no time.
 _TIMED_PAYLOAD = 16
 _ICMP_HEADER, _IPV4_HEADER = 8, 20
@@ -175,7 +177,7 @@ class PingRun:
         first, last = extremes(samples.sent)
         # After the last reply, ping may wait until the next probe is due.
         most = last - first + 2 * (last - first) / (len(samples) - 1) + _WAITS
-        if last - first > duration + 2 * MILLISECOND or (samples.count("ok") == len(samples) and duration > most):
+        if last - first > duration + _PRINTED_LATE or (samples.count("ok") == len(samples) and duration > most):
             text = f"the log prints time {duration / 1e6:g}ms; the probes were sent within {(last - first) / 1e6:g} ms"
             contradict(run, "summary_mismatch", text, self.summary.number if self.summary else run.row["first_line"])
 
