@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -216,20 +216,18 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
     sides = [(base, candidate)] if candidate is not None else _pairs_of_scenarios(base)
-    question = _Question(margin, tuple(dict.fromkeys(metrics)), maps, confidence, tool, path, tuple(across))
-    found = [_compare_sides(*side, question) for side in sides]
-    seen = [frame for each in found for frame in each.seen]
+    found = _Comparison(margin, tuple(dict.fromkeys(metrics)), maps, confidence, tool, path, tuple(across))
+    for side in sides:
+        found.add(*side)
+    seen, compared = found.seen, found.compared
     _check_filters(seen, tool, path)
     _check_across(across, seen)
-    remarks = dict.fromkeys(remark for each in found for remark in each.remarks)
-    compared = [item for each in found for item in each.compared]
-    only_in_base = [name for each in found for name in each.only_in_base]
-    only_in_candidate = [name for each in found for name in each.only_in_candidate]
+    remarks = dict.fromkeys(found.remarks)
     hints = None
     if not compared:
-        if not metrics and not any(each.on_both_sides for each in found):
+        if not metrics and not found.on_both_sides:
             remarks |= dict.fromkeys(_no_metric(*sides[0]))
-        elif only_in_base and only_in_candidate:
+        elif found.only_in_base and found.only_in_candidate:
             hints = nothing_in_common
     elif candidate is not None and all(item.row["n_base"] == item.row["n_candidate"] == 1 for item in compared):
         hints = numbers_apart
@@ -255,14 +253,15 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         margin=margin,
         confidence=confidence,
         rows=judged(compared, confidence),
-        only_in_base=tuple(only_in_base),
-        only_in_candidate=tuple(only_in_candidate),
+        only_in_base=tuple(found.only_in_base),
+        only_in_candidate=tuple(found.only_in_candidate),
         remarks=tuple(remarks),
     )
 
 
-class _Question(NamedTuple):
-    """What is asked of two sides; see `judge`."""
+@dataclass(slots=True)
+class _Comparison:
+    """What is asked, see `judge`; what the sides have in common; and what only one of two measured."""
 
     margin: str
     metrics: tuple[str, ...]
@@ -271,64 +270,55 @@ class _Question(NamedTuple):
     tool: str | None
     path: str | None
     across: tuple[str, ...]
+    compared: list[Compared] = field(default_factory=list)
+    only_in_base: list[str] = field(default_factory=list)
+    only_in_candidate: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    seen: list[pd.DataFrame] = field(default_factory=list)
+    on_both_sides: bool = False
 
-
-class _Sides(NamedTuple):
-    """What two sides have in common, and what only one of them measured."""
-
-    compared: list[Compared]
-    only_in_base: list[str]
-    only_in_candidate: list[str]
-    remarks: list[str]
-    seen: list[pd.DataFrame]
-    on_both_sides: bool
-
-
-def _compare_sides(base: Study, candidate: Study, question: _Question) -> _Sides:
-    """Compare the runs of two studies, or of two scenarios of one, without a verdict."""
-    compared: list[Compared] = []
-    only_in_base: list[str] = []
-    only_in_candidate: list[str] = []
-    remarks: list[str] = []
-    seen: list[pd.DataFrame] = []
-    copies: set[str] = set()
-    on_both_sides = False
-    by_time = parse_margin(question.margin)[1] > 0
-    # Two scenarios of one study are compared: their names are what differs.
-    scenarios = base.version != candidate.version
-    for metric in question.metrics or _MEASURED:
-        after, before, value = frames_of_metric(candidate, base, metric)
-        sides = (with_network_paths(after, candidate), with_network_paths(before, base))
-        after, before = align_paths(*sides, question.maps, scenarios=scenarios, across=question.across)
-        seen += [after, before]
-        after, before = (_select(frame, question.tool, question.path) for frame in (after, before))
-        if metric == "throughput" and by_time and not question.metrics:
-            if len(after) and len(before):
-                remarks.append("Throughput is on both sides and not compared, because the margin is a time")
-            continue
-        on_both_sides |= bool(len(after) and len(before))
-        after_keys, before_keys = after.index, before.index
-        if scenarios:
-            after_keys, before_keys = _contents(after, candidate), _contents(before, base)
-        shared = set(after_keys) & set(before_keys)
-        copies |= shared
-        after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
-        if len(after) and len(before) and elsewhere(after, before):
-            remarks.append("The two sides are in different regions and are not compared")
-        matched = pairings(after, before)
-        sides_of_pairs = [pairing.sides(value, question.across) for pairing in matched]
-        rows = compare_pairings(matched, sides_of_pairs, Setting(question.margin, question.confidence))
-        levels = "" if scenarios else f"{_scenario(candidate)} against {_scenario(base)}: "
-        compared += [
-            Compared(row | {"metric": metric, "path": f"{levels}{row['path']}"}, pairing, pair, pairing.column(value))
-            for row, pairing, pair in zip(rows, matched, sides_of_pairs, strict=True)
-        ]
-        only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
-        only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
-    if copies:
-        logs = "1 log is" if len(copies) == 1 else f"{len(copies)} logs are"
-        remarks.append(f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence")
-    return _Sides(compared, only_in_base, only_in_candidate, remarks, seen, on_both_sides)
+    def add(self, base: Study, candidate: Study) -> None:
+        """Compare the runs of two studies, or of two scenarios of one, without a verdict."""
+        by_time = parse_margin(self.margin)[1] > 0
+        # Two scenarios of one study are compared: their names are what differs.
+        scenarios = base.version != candidate.version
+        copies: set[str] = set()
+        for metric in self.metrics or _MEASURED:
+            after, before, value = frames_of_metric(candidate, base, metric)
+            sides = (with_network_paths(after, candidate), with_network_paths(before, base))
+            after, before = align_paths(*sides, self.maps, scenarios=scenarios, across=self.across)
+            self.seen += [after, before]
+            after, before = (_select(frame, self.tool, self.path) for frame in (after, before))
+            if metric == "throughput" and by_time and not self.metrics:
+                if len(after) and len(before):
+                    self.remarks.append("Throughput is on both sides and not compared, because the margin is a time")
+                continue
+            self.on_both_sides |= bool(len(after) and len(before))
+            after_keys, before_keys = after.index, before.index
+            if scenarios:
+                after_keys, before_keys = _contents(after, candidate), _contents(before, base)
+            shared = set(after_keys) & set(before_keys)
+            copies |= shared
+            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
+            if len(after) and len(before) and elsewhere(after, before):
+                self.remarks.append("The two sides are in different regions and are not compared")
+            matched = pairings(after, before)
+            sides_of_pairs = [pairing.sides(value, self.across) for pairing in matched]
+            rows = compare_pairings(matched, sides_of_pairs, Setting(self.margin, self.confidence))
+            levels = "" if scenarios else f"{_scenario(candidate)} against {_scenario(base)}: "
+            self.compared += [
+                Compared(
+                    row | {"metric": metric, "path": f"{levels}{row['path']}"}, pairing, pair, pairing.column(value)
+                )
+                for row, pairing, pair in zip(rows, matched, sides_of_pairs, strict=True)
+            ]
+            self.only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
+            self.only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
+        if copies:
+            logs = "1 log is" if len(copies) == 1 else f"{len(copies)} logs are"
+            self.remarks.append(
+                f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"
+            )
 
 
 def _scenario(study: Study) -> str:

@@ -248,7 +248,7 @@ class _Ncps(LogReader):
 def _cut(token: str, unit: str) -> Quantity:
     """Read a number that was cut to a whole one: it may be up to 1 greater."""
     printed = quantity(token, unit)
-    return printed.with_resolution(2 * (printed.resolution or 0.0))
+    return printed.with_resolution(2 * printed.half)
 
 
 class NcpsParser(Parser):

@@ -46,7 +46,7 @@ from typing import ClassVar, NamedTuple
 from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import Quantity, count, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import LogReader, contradict, end_run, ends_in_unknown_line, rate_range
+from azlatency.logs.parsers.common import LogReader, contradict, end_run, ends_in_unknown_line, rate_agrees
 from azlatency.logs.record import Recorder
 
 _START = (
@@ -212,9 +212,7 @@ class _Uperf(LogReader):
         moved, throughput, took = values["transferred"], values["throughput"], quantity(time, time_unit)
         if moved is None or throughput is None:
             return
-        low, high = rate_range(moved, took.value, took.resolution or 0.0)
-        half = 1.001 * (throughput.resolution or 0.0)
-        if not low - half <= throughput.value <= high + half:
+        if not rate_agrees(throughput, moved, took.value, took.half):
             text = f"{rate}{rate_unit} of {host} is not {size}{unit} in {time}{time_unit}"
             contradict(self.run, "rate_mismatch", text, line.number)
 
@@ -324,7 +322,7 @@ class _Uperf(LogReader):
                     start_ns=above.time_ns,
                     end_ns=row.time_ns,
                     bytes=moved,
-                    bytes_resolution=(above.size.resolution or 0.0) + (row.size.resolution or 0.0) or None,
+                    bytes_resolution=above.size.half + row.size.half or None,
                     throughput_bit_s=moved * 8e9 / (row.time_ns - above.time_ns),
                     line=row.line,
                 )
@@ -332,10 +330,8 @@ class _Uperf(LogReader):
     def _check_rate(self, name: str, row: _Moved) -> None:
         """Check that the rate is the bytes by the time, within the rounding of the three."""
         assert row.size is not None and row.rate is not None
-        low, high = rate_range(row.size, row.time_ns, 5.1e6)
-        slack = row.rate.resolution or 0.0
-        if not low - slack <= row.rate.value <= high + slack:
-            size, rate = row.size, row.rate
+        size, rate = row.size, row.rate
+        if not rate_agrees(rate, size, row.time_ns, 5.1e6):
             moved = f"{size.printed}{size.printed_unit or ''} in {row.time_ns / 1e9:g} s"
             text = f"{name}: {moved} is not {rate.printed}{rate.printed_unit}"
             contradict(self.run, "rate_mismatch", text, row.line)
@@ -346,8 +342,8 @@ class _Uperf(LogReader):
         known = [size for size in sizes if size is not None]
         if self.total is None or self.total.size is None or len(known) < len(sizes) or not sizes:
             return
-        moved, rounding = sum(size.value for size in known), sum(size.resolution or 0.0 for size in known)
-        if abs(self.total.size.value - moved) > 1.01 * (rounding + (self.total.size.resolution or 0.0)):
+        moved, rounding = sum(size.value for size in known), sum(size.half for size in known)
+        if abs(self.total.size.value - moved) > 1.01 * (rounding + self.total.size.half):
             text = f"the total is {self.total.size.value:.6g} bytes, but the transactions moved {moved:.6g}"
             contradict(self.run, "sum_mismatch", text, self.total.line)
 

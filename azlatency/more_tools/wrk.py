@@ -229,7 +229,7 @@ class _Wrk(LogReader):
         rate = self.run.row_of("transaction_rate")
         if rate is None or self.requests is None or self.took is None:
             return
-        requests, half = int(self.requests[0]), self.took.resolution or 0.0
+        requests, half = int(self.requests[0]), self.took.half
         least, most = (1e9 * requests / max(self.took.value + sign * half, 1.0) for sign in (1, -1))
         if not least - slack(rate) <= rate["value"] <= most + slack(rate):
             text = f"{requests} requests in {self.took.printed} {self.took.printed_unit} are not {rate['printed']}/s"
@@ -250,7 +250,7 @@ class _Wrk(LogReader):
         classes: list[_Class] = []
         for token, share, cumulative, number in self.rows:
             value = quantity(token, unit)
-            step = (value.resolution or 0.0) + 2 * abs(value.value) / sub_buckets
+            step = value.half + 2 * abs(value.value) / sub_buckets
             if round(share, 6) in _LEVELS:
                 self.quantiles.insert(0, (round(share, 6), value, number, cumulative))
             low = max(value.value - step, 0.0) if before is None else before
@@ -312,7 +312,7 @@ class _Wrk(LogReader):
             if rank is None:
                 printed.append((value, line, *around(max(math.floor(q * total + 0.5), 1))))
         for value, line, low, high in printed:
-            width = 1.01 * (value.resolution or 0.0) + 4 * high / sub_buckets
+            width = 1.01 * value.half + 4 * high / sub_buckets
             if not low - width <= value.value <= high + width:
                 where = f"where the table has {low / 1e6:g} to {high / 1e6:g} ms"
                 text = f"the log prints {value.printed} {value.printed_unit} {where}"
@@ -338,7 +338,7 @@ class _Wrk(LogReader):
                 continue
             stored.add(q)
             bucket = 2 * abs(value.value) / sub_buckets
-            row = self.run.add_quantile(q, value.with_resolution((value.resolution or 0.0) + bucket), number)
+            row = self.run.add_quantile(q, value.with_resolution(value.half + bucket), number)
             if row is not None and observations:
                 # hdr_value_at_percentile rounds the rank to the nearest whole number.
                 complete_quantile(row, int(observations), rank or max(math.floor(q * observations + 0.5), 1))

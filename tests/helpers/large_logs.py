@@ -10,7 +10,7 @@ import pytest
 
 import azlatency.logs.source.expand as expand_module
 from azlatency.logs import tables
-from azlatency.logs.parsers.ping import samples
+from azlatency.logs.grammar import probes
 from azlatency.logs.source import large, lines
 from azlatency.logs.tables import Logs
 
@@ -31,12 +31,13 @@ def cut_small(patch: pytest.MonkeyPatch, piece: int) -> None:
     patch.setattr(lines, "_PIECE", piece)
     patch.setattr(lines, "_LARGEST_BLOCK", 2 * piece)
     patch.setattr(large, "_WINDOW", 8)
-    for module in (large, samples):
+    for module in (large, probes):
         patch.setattr(module, "MOST_IN_MEMORY", 8)
     patch.setattr(tables, "_PART", 12)
-    patch.setattr(samples, "_WINDOW", 16)
-    patch.setattr(samples, "_RECENT", 2)
-    patch.setattr(samples, "_FEW", 4)
+    patch.setattr(probes, "_WINDOW", 16)
+    patch.setattr(probes, "_SORTED", 16)
+    patch.setattr(probes, "_RECENT", 2)
+    patch.setattr(probes, "_FEW", 4)
 
 
 def peak_of(code: str) -> tuple[str, int]:

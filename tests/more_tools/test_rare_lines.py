@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from helpers.edited import edited, new_events, parse_text, text_of
 
-from azlatency.more_tools.hping3 import replies
-
 CILIUM, TRACEROUTE, UNREACHABLE = (
     "cilium/0.11.6-samples.log",
     "hping3/3.0.0-alpha-2-traceroute.log",
@@ -44,7 +42,7 @@ DATAGRAMS = "212992   65507   2.00       17978      0    4710.38\n212992        
             VERBOSE,
             [("3 packets received, 0% packet loss", "5 packets received, -66% packet loss")],
             [
-                "warning more_received_than_sent: 5 received of 3 transmitted",
+                "warning more_received_than_sent: 5 received of 3 sent",
                 "error count_mismatch: received 5 exceeds sent 3",
             ],
         ),
@@ -167,15 +165,14 @@ def test_a_rare_line_is_a_number(log: str, edits: list[tuple[str, str]], metrics
     assert {name: values.get(name) for name in metrics} == pytest.approx(metrics)
 
 
-def test_many_replies_of_hping3_are_sorted_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lost probes, duplicates and replies out of order, each with its time."""
+def test_replies_of_hping3_and_lost_probes_are_sorted_by_the_number_of_the_probe() -> None:
     log = "hping3/3.0.0-alpha-2-loss.log"
     reply = next(line for line in text_of(log).splitlines(keepends=True) if "seq=" in line)
     text = edited(log, (reply, reply + reply), ("17 packets received, 15%", "18 packets received, 10%"))
-    few = parse_text(text, log).samples
-    monkeypatch.setattr(replies, "_FEW", 1)
-    assert parse_text(text, log).samples.equals(few)
-    assert {"lost", "duplicate"} <= set(few["status"])
+    samples = list(zip(*(parse_text(text, log).samples[name] for name in ("seq", "status", "rtt_ns")), strict=True))
+    assert samples[1:3] == [(1, "ok", 1_900_000), (1, "duplicate", 1_900_000)]
+    assert [(seq, status) for seq, status, _ in samples if status == "lost"] == [(0, "lost"), (3, "lost"), (10, "lost")]
+    assert [seq for seq, status, _ in samples if status != "duplicate"] == list(range(20))
 
 
 def test_replies_beyond_the_last_bin_of_iperf2_are_a_bucket_without_an_end() -> None:

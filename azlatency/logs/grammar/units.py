@@ -50,6 +50,15 @@ class Quantity(NamedTuple):
     resolution: float | None
     printed_unit: str | None = None
 
+    @property
+    def half(self) -> float:
+        """The resolution, 0 of an exact value."""
+        return self.resolution or 0.0
+
+    def agrees(self, other: Quantity) -> bool:
+        """Return whether two printed numbers are the same within the rounding of both."""
+        return abs(self.value - other.value) <= 1.01 * (self.half + other.half)
+
     def with_resolution(self, resolution: float | None) -> Quantity:
         """Return the same number with another half-width, in the canonical unit."""
         return _NEW(Quantity, (self.value, self.unit, self.printed, resolution, self.printed_unit))

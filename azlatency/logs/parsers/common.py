@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from azlatency.logs.grammar.rules import UNKNOWN, RuleReader
 from azlatency.logs.grammar.samples import SampleColumns
@@ -17,10 +16,6 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.large import Column, extremes, least, linear, total
 from azlatency.logs.source.lines import Line
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def printed_rank(q: float, n: int) -> int:
@@ -111,6 +106,34 @@ def contradict(run: Run, code: str, text: str, line: int) -> None:
 
 
 # --- checks of numbers
+
+
+def record_loss(run: Run, sent: int, received: int, line: int, *, percent: str | None, lost: str | None = None) -> bool:
+    """Record the probes that were lost, and their share, with what the log prints of them; return whether it is known.
+
+    ``received`` are the probes with a reply. It is greater than ``sent`` if a tool counts duplicates as replies.
+    """
+    if received > sent:
+        text = f"{received} received of {sent} sent: duplicates are included, so the loss is unknown"
+        run.add_event("more_received_than_sent", "warning", text, line)
+        return False
+    run.add_metric("lost", Quantity(float(sent - received), "count", lost, None), line)
+    if sent:
+        run.add_metric("loss", Quantity((sent - received) / sent, "fraction", percent, None), line)
+    return True
+
+
+def check_loss(run: Run, percent: str, sent: int, received: int, line: int, *, is_cut: bool = False) -> None:
+    """Report a printed percentage that differs from the counts, which are used.
+
+    Many tools round to whole percent; ``is_cut`` if the tool always cuts.
+    """
+    loss = 100 * (sent - received) / sent
+    difference = abs(float(percent) - loss)
+    if difference > 5e-5 + 1e-5 * loss:
+        is_wrong = difference >= 1 or (is_cut and int(percent) != int(loss))
+        text = f"the log prints {percent}% loss; the counts give {loss:.6g}%"
+        run.add_event("loss_recomputed", "warning" if is_wrong else "info", text, line)
 
 
 def check_samples(
@@ -207,10 +230,16 @@ def slack(*rows: Row) -> float:
 
 def rate_range(size: Quantity, time_ns: float, slack_ns: float) -> tuple[float, float]:
     """Return the least and the greatest rate (bit/s) that a printed size and a time within its rounding allow."""
-    half = size.resolution or 0.0
-    low = 8e9 * max(size.value - half, 0.0) / (time_ns + slack_ns) if time_ns + slack_ns > 0 else 0.0
-    high = 8e9 * (size.value + half) / (time_ns - slack_ns) if time_ns - slack_ns > 0 else math.inf
+    low = 8e9 * max(size.value - size.half, 0.0) / (time_ns + slack_ns) if time_ns + slack_ns > 0 else 0.0
+    high = 8e9 * (size.value + size.half) / (time_ns - slack_ns) if time_ns - slack_ns > 0 else math.inf
     return low, high
+
+
+def rate_agrees(rate: Quantity, size: Quantity, time_ns: float, slack_ns: float, *, share: float = 0.0) -> bool:
+    """Return whether a printed rate can be a printed size by a time, within the rounding and a ``share`` of it."""
+    low, high = rate_range(size, time_ns, slack_ns)
+    margin = 1.001 * rate.half + share * rate.value
+    return low - margin <= rate.value <= high + margin
 
 
 def _label(row: Row) -> str:
@@ -235,44 +264,3 @@ def timed_columns(
     elif interval and re.fullmatch(r"\d{1,6}(?:\.\d{1,6})?", interval):
         columns["sent_ns"] = linear(samples.seq, first_seq, nanoseconds(interval, unit))
     return columns
-
-
-#: ICMP counts its messages in 16 bits.
-SEQUENCE_NUMBERS = 2**16
-
-
-@dataclass
-class SequenceNumbers:
-    """Numbers of probes that are printed in 16 bits, in the order of the lines."""
-
-    wraps: int = 0
-    last: int = 0
-
-    def unwrap(self, printed: int) -> int:
-        """Return the number of the probe without the wrap at 16 bits."""
-        half = SEQUENCE_NUMBERS // 2
-        if printed >= SEQUENCE_NUMBERS:
-            return printed
-        if printed - self.last < -half:
-            self.wraps += 1
-        elif printed - self.last > half and self.wraps:
-            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
-        self.last = printed
-        return printed + self.wraps * SEQUENCE_NUMBERS
-
-    def unwrap_rising(self, printed: NDArray[np.int64], highest: int) -> NDArray[np.int64] | None:
-        """Return the numbers of many probes as `unwrap` does; None unless they rise from above ``highest``."""
-        import numpy as np
-
-        wraps = bool(printed.min() < SEQUENCE_NUMBERS)
-        if wraps and printed.max() >= SEQUENCE_NUMBERS:
-            return None
-        half = SEQUENCE_NUMBERS // 2
-        steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half if wraps else np.diff(printed)
-        first = self.unwrap(int(printed[0]))
-        if first <= highest or first < self.wraps * SEQUENCE_NUMBERS or (steps <= 0).any():
-            return None
-        numbers = np.concatenate(([0], np.cumsum(steps))) + first
-        if wraps:
-            self.wraps, self.last = divmod(int(numbers[-1]), SEQUENCE_NUMBERS)
-        return numbers

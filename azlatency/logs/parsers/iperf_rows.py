@@ -96,7 +96,7 @@ class RowArithmetic:
         if bounds is None or self.rate is None:
             return True
         value = self.rate.value
-        half = (self.rate.resolution or 0.0) + 1e-6 * value
+        half = self.rate.half + 1e-6 * value
         return bounds[0] <= value + half and value - half <= bounds[1]
 
     def throughput(self) -> float | None:
@@ -111,7 +111,7 @@ class RowArithmetic:
         computed = 8e9 * self.bytes.value / length
         if not self._between(bounds):
             return computed if bounds[1] - bounds[0] <= 0.1 * computed else None
-        if self.rate is None or bounds[1] - bounds[0] <= 2 * (self.rate.resolution or 0.0):
+        if self.rate is None or bounds[1] - bounds[0] <= 2 * self.rate.half:
             return computed
         return self.rate.value
 
@@ -122,7 +122,7 @@ class RowArithmetic:
     def relative_resolution(self) -> float:
         """Return the relative half-width of the bytes and of the rate together."""
         quantities = [value for value in (self.bytes, self.rate) if value is not None and value.value]
-        return sum((value.resolution or 0.0) / value.value for value in quantities)
+        return sum(value.half / value.value for value in quantities)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -283,4 +283,4 @@ def percent_agrees(token: str | None, loss: float, within: float = 0.0) -> bool:
         printed = quantity(token, "%", significant=2)
     except ValueError:
         return False
-    return abs(printed.value - loss) <= (printed.resolution or 0.0) * 1.000001 + within * loss + 1e-12
+    return abs(printed.value - loss) <= printed.half * 1.000001 + within * loss + 1e-12

@@ -242,8 +242,8 @@ class _Latte(LogReader):
             if not per_iteration.value or not rate.value:
                 continue
             product = rate.value / per_iteration.value * rtt / 1000
-            slack = (rate.resolution or 0) / rate.value + _IDENTITY_TOLERANCE
-            slack += (per_iteration.resolution or 0) / per_iteration.value
+            slack = rate.half / rate.value + _IDENTITY_TOLERANCE
+            slack += per_iteration.half / per_iteration.value
             row = run.row_of(_COUNTERS[name][0])
             if self.half and row is not None and abs(product / (2 * _SECOND_US) - 1) <= slack:
                 # -hrtt halves the time but not the counts.

@@ -52,7 +52,7 @@ from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, prefixed, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import LogReader, check_samples, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, check_loss, check_samples, contradict, end_run
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST, equal_buckets
 from azlatency.logs.record import Recorder, Run
 from azlatency.logs.source.large import Repeated
@@ -192,10 +192,7 @@ class _PsPing(LogReader):
         run.add_counts(line.number, sent=match[1], received=match[2], lost=match[3], observations=received)
         if sent:
             run.add_metric("loss", Quantity(lost / sent, "fraction", match[4], None), line.number)
-            if abs(int(match[4]) / 100 - lost / sent) > 1e-9:
-                edited = abs(int(match[4]) - 100 * lost / sent) >= 1
-                text = f"the log prints {match[4]}% loss; the counts give {100 * lost / sent:.6g}%"
-                run.add_event("loss_recomputed", "warning" if edited else "info", text, line.number)
+            check_loss(run, match[4], sent, sent - lost, line.number)
         self.ended = not received
 
     @data(_VOLUME, hint="Total Bytes:")

@@ -244,7 +244,7 @@ class _Qperf(LogReader):
             self.run.set(message_bytes=int(count(exact).value))
         if match[2] is not None:
             size, shown = count(match[3]).value, quantity(match[1], match[2])
-            if size % _KIBI or abs(size - shown.value) > 2 * (shown.resolution or 0.0):
+            if size % _KIBI or abs(size - shown.value) > 2 * shown.half:
                 text = f"{match[1]} {match[2]} are not {match[3]} bytes"
                 contradict(self.run, "value_conflict", text, line.number)
 
@@ -321,7 +321,7 @@ class _Qperf(LogReader):
     @data(_pair("(loc|rem|send|recv)_(real|cpu)_time", rf"{_SCALED} (ns|us|ms|sec)"), hint="_time")
     def elapsed(self, line: Line, match: re.Match[str]) -> None:
         printed = self._quantity(match[3], match[4])
-        ticks = Quantity(printed.value, "ns", printed.printed, max(printed.resolution or 0, _TICK_NS))
+        ticks = Quantity(printed.value, "ns", printed.printed, max(printed.half, _TICK_NS))
         name = "elapsed" if match[2] == "real" else "cpu_time"
         self.run.add_metric(
             name, ticks, line.number, side=_SIDES[match[1]], scope="run" if match[2] == "real" else "host"

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from azlatency.logs.grammar.json_lines import JsonLineMap
 from azlatency.logs.grammar.json_tokens import JsonObject, Scalar
+from azlatency.logs.grammar.probes import ProbeSamples
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, UnitError, count, exact_bytes, nanoseconds, quantity
-from azlatency.logs.parsers.common import SequenceNumbers, utc
+from azlatency.logs.parsers.common import timed_columns, utc
 from azlatency.logs.record import Run
+from azlatency.logs.source.large import extremes
 
 _SECOND = 10**9
 _RATE = "flent Mbits/s"
@@ -71,21 +73,12 @@ class Flow:
 # --- ping and irtt
 
 
-class _Probe(NamedTuple):
-    rtt: int | None
-    sent: int | None
-
-
 def read_round_trips(flow: Flow) -> bool:
     """Read the samples of ping or irtt, and the summary that the tool printed; return whether there is any."""
     run = flow.run
     run.set(printed_as="round_trip")
-    probes, duplicates = _probes(flow)
-    samples = _samples(flow, probes, duplicates)
-    start = min((probe.sent for probe in probes.values() if probe.sent is not None), default=None)
-    if start is not None and start >= 0:
-        run.set(started_at=utc(start))
-    run.add_samples(**samples.columns())
+    samples = _samples(flow)
+    run.add_samples(**timed_columns(run, samples, None, "s"))
     if flow.kind == "irtt":
         for metric, name in (("rtt_min", "RTT_MIN"), ("rtt_mean", "RTT_MEAN"), ("rtt_max", "RTT_MAX")):
             flow.add(metric, name, "ms")
@@ -106,11 +99,9 @@ def _add_count(flow: Flow, metric: str, name: str, side: str | None = None) -> N
         flow.run.add_metric(metric, read(leaf.token), flow.line_map.mark_data(leaf), side=side)
 
 
-def _probes(flow: Flow) -> tuple[dict[int, _Probe], list[tuple[int, _Probe]]]:
-    """Return the first answer to each probe by its number, and the further ones."""
-    probes: dict[int, _Probe] = {}
-    duplicates = []
-    numbers = SequenceNumbers()
+def _samples(flow: Flow) -> SampleColumns:
+    """Return the samples in the order of their numbers; a number of ping that is missing is a lost probe."""
+    samples = ProbeSamples()
     for index, point in enumerate(flow.points):
         time = flow.time(point, "t", "s")
         is_lost = point.value("lost") is True
@@ -119,34 +110,17 @@ def _probes(flow: Flow) -> tuple[dict[int, _Probe], list[tuple[int, _Probe]]]:
             continue
         seq = flow.number(point, "seq")
         number = index if seq is None else int(seq.value)
-        number = numbers.unwrap(number) if flow.kind == "icmp" else number
-        probe = _Probe(rtt, None if time is None else time - (rtt or 0))
+        number = samples.numbers.unwrap(number) if flow.kind == "icmp" else number
         flow.line_map.mark_data(point.leaf("lost" if is_lost else "val") or point)
-        if number in probes:
-            duplicates.append((number, probe))
-        else:
-            probes[number] = probe
-    return probes, duplicates
-
-
-def _samples(flow: Flow, probes: dict[int, _Probe], duplicates: list[tuple[int, _Probe]]) -> SampleColumns:
-    """Return the samples in the order of their numbers; a number of ping that is missing is a lost probe."""
-    samples = SampleColumns()
-    if not probes:
-        return samples
-    start = next((probe.sent for _, probe in sorted(probes.items()) if probe.sent is not None), 0)
-    rows = [(number, probe, "lost" if probe.rtt is None else "ok") for number, probe in probes.items()]
-    rows += [(number, probe, "duplicate") for number, probe in duplicates]
-    if flow.kind == "icmp":
-        first = min(*probes, _first_number(flow, min(probes)))
-        if max(probes) - first + 1 - len(probes) > _MOST_LOST:
+        samples.add_probe(number, rtt, "lost" if is_lost else "ok", None if time is None else time - (rtt or 0))
+    if flow.kind == "icmp" and samples:
+        least = extremes(samples.seq)[0]
+        first = min(least, _first_number(flow, least))
+        if samples.highest - first + 1 - samples.count_present(first, samples.highest + 1) > _MOST_LOST:
             flow.damaged.append(flow.line_map.line_number(flow.points[-1].position))
         else:
-            missing = set(range(first, max(probes))).difference(probes)
-            rows += [(number, _Probe(None, None), "lost") for number in missing]
-    for number, probe, status in sorted(rows, key=lambda row: row[0]):
-        samples.add(number, probe.rtt, status, None if probe.sent is None else probe.sent - start)
-    return samples
+            samples.add_lost(first, samples.highest)
+    return samples.by_number()
 
 
 def _first_number(flow: Flow, first_seen: int) -> int:

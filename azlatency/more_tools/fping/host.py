@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run, timed_columns
+from azlatency.logs.parsers.common import check_loss, contradict, end_run, record_loss, timed_columns
 from azlatency.logs.record import Run
 from azlatency.logs.source.large import NULL, frequencies
 
@@ -131,7 +131,7 @@ class Host:
         if not replies or not replies + self.samples.count("lost") == len(self.samples) == self.highest + 1:
             return
         mean = sum(rtt * n for rtt, n in frequencies(self.samples.rtt).items() if rtt != NULL) / replies
-        if abs(printed.value - mean) > _THREE_DIGITS * mean + (printed.resolution or 0.0):
+        if abs(printed.value - mean) > _THREE_DIGITS * mean + printed.half:
             text = f"the last line prints an average of {printed.printed} ms; the replies give {mean / 1e6:.3g} ms"
             contradict(self.run, "summary_mismatch", text, line)
 
@@ -142,10 +142,8 @@ class Host:
         record_counts(run, sent, received, line, match)
         if received > sent:
             return
-        if sent and abs(int(match["percent"]) / 100 - (sent - received) / sent) > 1e-9:
-            text = f"the log prints {match['percent']}% loss; the counts give {100 * (sent - received) / sent:.6g}%"
-            edited = int(match["percent"]) != 100 * (sent - received) // sent
-            run.add_event("loss_recomputed", "warning" if edited else "info", text, line)
+        if sent:
+            check_loss(run, match["percent"], sent, received, line, is_cut=True)
         replies = self.samples.count("ok")
         self._check_extremes(line, match, complete=replies == received)
         if self.samples and replies != received:
@@ -274,7 +272,7 @@ class _Totals:
         if self.high is None or block.high.value > self.high[0].value:
             self.high = block.high, block.line
         self.sums.append(block.mean.value * block.received)
-        self.weight, self.half = self.weight + block.received, max(self.half, block.mean.resolution or 0.0)
+        self.weight, self.half = self.weight + block.received, max(self.half, block.mean.half)
 
     def record(self, run: Run) -> None:
         """Record the totals."""
@@ -296,13 +294,6 @@ def record_counts(run: Run, sent: int, received: int, line: int, printed: re.Mat
     """Record counts and loss; ``printed`` is the match of the summary if the log prints them."""
     tokens = {"sent": sent, "received": received} if printed is None else printed.groupdict()
     run.add_counts(line, sent=tokens["sent"], received=tokens["received"])
-    if received > sent:
-        text = f"{received} received of {sent} sent: duplicates are included, so the loss is unknown"
-        run.add_event("more_received_than_sent", "warning", text, line)
-        return
-    run.add_counts(line, lost=sent - received)
-    if sent:
-        token = None if printed is None or printed["label"] != "loss" else printed["percent"]
-        run.add_metric("loss", Quantity((sent - received) / sent, "fraction", token, None), line)
-    if received:
+    percent = None if printed is None or printed["label"] != "loss" else printed["percent"]
+    if record_loss(run, sent, received, line, percent=percent) and received:
         run.add_counts(line, observations=received)

@@ -127,7 +127,7 @@ class CsvRows(LogReader):
             stream=stream,
             start_ns=nanoseconds(start, "sec"),
             end_ns=nanoseconds(end, "sec"),
-            slack_ns=(first.resolution or 0.0) + (last.resolution or 0.0),
+            slack_ns=first.half + last.half,
             bytes=exact_bytes(fields[7]),
             rate=quantity(fields[8], "bits/sec"),
         )

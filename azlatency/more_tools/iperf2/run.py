@@ -171,7 +171,7 @@ class Test:
         if row.end_ns > _SECOND_NS and row.end_ns % _SECOND_NS:
             return True  # an interval ends on a whole second
         later, more = end.value - row.end_ns, size.value - row.bytes.value
-        tick, rounding = 2 * (end.resolution or 0.0), (size.resolution or 0.0) + (row.bytes.resolution or 0.0)
+        tick, rounding = 2 * end.half, size.half + row.bytes.half
         return later < -tick or more < -1.01 * rounding or (later <= tick and more > 1.01 * rounding)
 
     # --- at the end
@@ -264,7 +264,9 @@ class Test:
             if not row.is_sum:
                 parts.append(row)
                 continue
-            sides = [side for side in ("sender", "receiver") if row.side is None and _adds_up(row, parts, side)]
+            summed = [part for part in parts if part.start_ns == row.start_ns and not part.report]
+            of_sides = {side: [part for part in summed if part.side == side] for side in ("sender", "receiver")}
+            sides = [side for side, those in of_sides.items() if row.side is None and _adds_up(row, those)]
             if len(sides) == 1:
                 self._sides[row.number] = sides[0]
             elif row.side is None:
@@ -318,14 +320,10 @@ class Test:
         """Leave out a sum that is not the sum of its streams."""
         for total in [row for row in totals if row.is_sum]:
             parts = [row for row in totals if not row.is_sum and not row.report and row.side == total.side]
-            if not parts or total.bytes is None:
-                continue
-            sizes = [row.bytes for row in parts if row.bytes is not None]
-            expected = sum(size.value for size in sizes)
-            rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
-            differs = abs(total.bytes.value - expected) > 1.01 * rounding + 0.01 * expected
-            if len(parts) >= self._count_streams() and differs:
+            is_complete = parts and total.bytes is not None and len(parts) >= self._count_streams()
+            if is_complete and not _adds_up(total, parts):
                 totals[:] = [row for row in totals if row is not total]
+                expected = sum(row.bytes.value for row in parts if row.bytes is not None)
                 self._drop_sums([total], f"is not the sum of streams, {expected:.0f} bytes")
 
     # --- names
@@ -528,12 +526,11 @@ class Test:
         return lacks_sum or (bool(reported) and not due <= reported)
 
 
-def _adds_up(total: ReportRow, parts: Sequence[ReportRow], side: str) -> bool:
-    """Return whether a sum is that of the rows of one side over the same time."""
-    summed = [row for row in parts if row.side == side and row.start_ns == total.start_ns and not row.report]
-    sizes = [row.bytes for row in summed if row.bytes is not None]
+def _adds_up(total: ReportRow, parts: Sequence[ReportRow]) -> bool:
+    """Return whether a sum is that of other rows."""
+    sizes = [row.bytes for row in parts if row.bytes is not None]
     if total.bytes is None or not sizes:
         return False
     expected = sum(size.value for size in sizes)
-    rounding = sum(size.resolution or 0.0 for size in (*sizes, total.bytes))
+    rounding = sum(size.half for size in (*sizes, total.bytes))
     return abs(total.bytes.value - expected) <= 1.01 * rounding + 0.01 * expected

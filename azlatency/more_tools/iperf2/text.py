@@ -230,7 +230,7 @@ class Iperf2Text(LogReader):
             stream=match["id"],
             start_ns=nanoseconds(match["start"], "sec"),
             end_ns=nanoseconds(match["end"], "sec"),
-            slack_ns=(start.resolution or 0.0) + (end.resolution or 0.0),
+            slack_ns=start.half + end.half,
             bytes=size,
             rate=quantity(match["rate"], match["rate_unit"]),
         )

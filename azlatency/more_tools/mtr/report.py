@@ -115,7 +115,7 @@ class Report:
         probes, answered = 0, True
         if (cell := values.get("Loss%")) is not None:
             loss = quantity(cell.token.removesuffix("%"), "%")
-            loss = loss._replace(printed=cell.token, resolution=(loss.resolution or 0.0) + _CUT_LOSS)
+            loss = loss._replace(printed=cell.token, resolution=loss.half + _CUT_LOSS)
             run.add_metric("loss", loss, cell.line, stream=stream, scope=scope)
             answered = loss.value < 1
         for title, name in COUNTS.items():
@@ -127,7 +127,7 @@ class Report:
         for title, name in TIMES.items() if answered else ():
             if (cell := values.get(title)) is not None:
                 time = read_time(cell.token)
-                half = (time.resolution or 0.0) + (_CUT_PER_REPLY_NS * (probes + 1) if title in _RUNNING else 0.0)
+                half = time.half + (_CUT_PER_REPLY_NS * (probes + 1) if title in _RUNNING else 0.0)
                 factor = _SCALED.get(title, 1)
                 time = time._replace(value=time.value / factor, resolution=half / factor)
                 run.add_metric(name, time, cell.line, stream=stream, scope=scope)
@@ -145,7 +145,7 @@ def five_digits(token: str) -> Quantity:
     if not re.fullmatch(r"\d{1,12}(?:\.\d{1,20})?", token):
         raise UnitError(f"{token!r} is not a number")
     printed = quantity(token, "ms", significant=5)
-    return printed.with_resolution(max(printed.resolution or 0.0, _CUT_PER_REPLY_NS))
+    return printed.with_resolution(max(printed.half, _CUT_PER_REPLY_NS))
 
 
 def _is_address(host: str | None) -> bool:

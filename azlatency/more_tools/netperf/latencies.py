@@ -95,7 +95,7 @@ def _transaction_bounds(test: NetperfRun) -> tuple[float, float] | None:
         rate = test.number("THROUGHPUT")
     if rate is None or test.duration is None:
         return None
-    printed, half = quantity(rate.token, "Trans/s"), test.duration.resolution or 0.0
+    printed, half = quantity(rate.token, "Trans/s"), test.duration.half
     low, high = (max(test.duration.value + sign * half, 0.0) / SECOND * printed.value for sign in (-1, 1))
     return low, high
 

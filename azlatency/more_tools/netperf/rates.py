@@ -60,7 +60,7 @@ def _record_rtt_from_rate(test: NetperfRun, rate: Rate) -> None:
         run.add_event("burst_unknown", "warning", text, rate.line)
     elif test.kind == "rr":
         rtt = (1 + (test.burst or 0)) * SECOND / rate.quantity.value
-        resolution = rtt * (rate.quantity.resolution or 0) / rate.quantity.value
+        resolution = rtt * rate.quantity.half / rate.quantity.value
         run.add_metric("rtt_from_rate", Quantity(rtt, "ns", None, resolution), rate.line)
 
 

@@ -134,7 +134,7 @@ class NetperfRun:
             self.rate = Rate(rate, line)
             return
         first = self.rate.quantity
-        if abs(first.value - rate.value) > (first.resolution or 0) + (rate.resolution or 0):
+        if not first.agrees(rate):
             text = f"the transaction rate is {rate.printed} here and {first.printed} in line {self.rate.line}"
             self.run.add_event("value_conflict", "error", text, line)
 

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 from azlatency.logs.grammar.rules import DATA, KNOWN, Line, data, known
-from azlatency.logs.grammar.units import Quantity, exact_bytes, nanoseconds, quantity
+from azlatency.logs.grammar.units import exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import LogReader, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, contradict, end_run, record_loss
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.netperf.columns import KEYS, NAMES
 from azlatency.more_tools.netperf.latencies import record_histogram, record_latencies
@@ -219,8 +219,7 @@ class NetperfText(LogReader):
         self.test.record_throughput(match[4], self.unit, line.number, "receiver")
         sent, received = self.run.value("sent"), int(match[3])
         if sent and received <= sent:
-            self.run.add_metric("lost", Quantity(sent - received, "count", None, None), line.number)
-            self.run.add_metric("loss", Quantity((sent - received) / sent, "fraction", None, None), line.number)
+            record_loss(self.run, int(sent), received, line.number, percent=None)
         self.ended = True
 
     @data(RATE, hint=".", shape=_NUMBERS)

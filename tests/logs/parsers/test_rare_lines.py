@@ -10,7 +10,7 @@ import pytest
 from helpers.edited import edited, new_events, parse_text, text_of
 from helpers.places import SHARED
 
-from azlatency.logs.parsers.common import SequenceNumbers
+from azlatency.logs.grammar.probes import SequenceNumbers
 from azlatency.logs.parsers.iperf_rows import percent_agrees
 
 ECHO, FSYNC, TERSE = "echo/cca290c-one.log", "fio/3.33-psync-fsync.txt", "fio/3.33-randread-4k.terse"

@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 import azlatency.logs.source.expand as expand_module
 from azlatency.logs import parse
+from azlatency.logs.grammar import probes
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import fio
-from azlatency.logs.parsers.ping import samples
 from azlatency.logs.source import large, lines
 from azlatency.logs.source.decode import Source, SourceError, source_from_bytes
 from azlatency.logs.source.expand import expand, expand_stream
@@ -77,7 +77,7 @@ def test_many_logs_in_one_file_need_few_open_files(tmp_path: Path, path: Path) -
     before = len(list(OPEN_FILES.iterdir()))
     with pytest.MonkeyPatch.context() as patch:
         cut_small(patch, 400)
-        for module in (large, samples):  # the samples of a run have files of their own, if there are a million
+        for module in (large, probes):  # the samples of a run have files of their own, if there are a million
             patch.setattr(module, "MOST_IN_MEMORY", 2**20)
         (source,) = expand(many)
         assert isinstance(source, Source)

@@ -82,7 +82,7 @@ def percentile(token: str, unit: str, old: bool | None = None) -> Quantity:  # f
     value = quantity(token, unit)
     step = _US if old or (old is None and unit == "usec") else 1
     half = bucket_of(round(value.value / step)).half * step
-    rounding = 2 * (value.resolution or 0.0) if scale(unit) > step else 0.0
+    rounding = 2 * value.half if scale(unit) > step else 0.0
     return value.with_resolution(half + rounding)
 
 
@@ -136,17 +136,16 @@ def rate_conflicts(
     own = _EXACT if exact else _OWN_TIME
     if iops is not None and issued is not None and (runtime_ns or not issued):
         computed = issued / ((runtime_ns or 1) / scale("s"))
-        if abs(computed - iops.value) > own * computed + (iops.resolution or 0.0):
+        if abs(computed - iops.value) > own * computed + iops.half:
             yield f"{iops.printed} IOPS are not {issued} I/Os divided by {(runtime_ns or 0) / 1e9:g} s"
     if rate is None:
         return
-    half = rate.resolution or 0.0
     if size is not None and runtime_ns:
         computed = size.value / (runtime_ns / scale("s"))
-        slack = (size.resolution or 0.0) / max(size.value, 1.0) + own
-        if abs(computed - rate.value) > slack * rate.value + half:
+        slack = size.half / max(size.value, 1.0) + own
+        if abs(computed - rate.value) > slack * rate.value + rate.half:
             yield f"{rate.printed} {rate.printed_unit} is not {size.value:.0f} bytes divided by {runtime_ns / 1e9:g} s"
     if iops is not None and iops.value and block_bytes:
-        slack = _RATE_TOLERANCE + (iops.resolution or 0.0) / iops.value
-        if abs(iops.value * block_bytes - rate.value) > slack * rate.value + half:
+        slack = _RATE_TOLERANCE + iops.half / iops.value
+        if abs(iops.value * block_bytes - rate.value) > slack * rate.value + rate.half:
             yield f"{iops.printed} IOPS of {block_bytes} bytes are not {rate.printed} {rate.printed_unit}"

@@ -107,7 +107,7 @@ class Earlier:
             columns = self.series.setdefault(name, (array("q"), array("d"), array("d"), array("q")))
             size, last = state.get("transferred"), columns[0][-1] if columns[0] else 0
             if size is not None and state.runtime_ns and state.runtime_ns > last:
-                row = (state.runtime_ns, size.value, size.resolution or 0.0, state.line)
+                row = (state.runtime_ns, size.value, size.half, state.line)
                 for column, value in zip(columns, row, strict=True):
                     column.append(value)
 

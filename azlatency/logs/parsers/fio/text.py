@@ -153,7 +153,7 @@ class FioText(LogReader):
         direction = self._begin_direction(line, match[1])
         size = quantity(match[7], f"fio {match[8]}")
         rate, second = (quantity(match[i], f"fio {match[i + 1]}") for i in (3, 5))
-        if abs(rate.value - second.value) > 1.01 * ((rate.resolution or 0.0) + (second.resolution or 0.0)):
+        if not rate.agrees(second):
             text = f"{rate.printed} {rate.printed_unit} is not {second.printed} {second.printed_unit}"
             self._note("unit_conflict", "warning", text, line)
         direction.runtime_ns = nanoseconds(match[9], "msec")
@@ -407,9 +407,9 @@ def _more_precise(rate: Quantity, size: Quantity, runtime_ns: int) -> Quantity:
     if not runtime_ns or not rate.value or not size.value:
         return rate
     half_ms = 0.5 * nanoseconds("1", "msec")
-    share = (size.resolution or 0.0) / size.value + half_ms / runtime_ns
+    share = size.half / size.value + half_ms / runtime_ns
     value = size.value * nanoseconds("1", "s") / runtime_ns
-    if share * value >= (rate.resolution or 0.0) or abs(value - rate.value) > 2 * (rate.resolution or 0.0):
+    if share * value >= rate.half or abs(value - rate.value) > 2 * rate.half:
         return rate
     return rate._replace(value=value, resolution=share * value)
 

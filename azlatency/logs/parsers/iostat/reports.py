@@ -194,9 +194,8 @@ def _check_bandwidth(report: Report, name: str, values: dict[str, Quantity]) -> 
         if not all(column in values for column in (rate, size, product)):
             continue
         rates, sizes, products = values[rate], values[size], values[product]
-        half = sizes.resolution or 0.0
-        slack = (rates.resolution or 0.0) * (sizes.value + half) + rates.value * half
-        if abs(rates.value * sizes.value - products.value) > 1.001 * (slack + (products.resolution or 0.0)) + 1e-9:
+        slack = rates.half * (sizes.value + sizes.half) + rates.value * sizes.half
+        if abs(rates.value * sizes.value - products.value) > 1.001 * (slack + products.half) + 1e-9:
             text = f"{name}: {rates.printed} {rate} times {sizes.printed} kB is not {products.printed} {product}"
             report.run.add_event("rate_mismatch", "warning", text, report.lines[name])
 
@@ -210,7 +209,7 @@ def _check_transfers(report: Report) -> None:
             if size is None or size.unit != "bytes":
                 continue
             # Sizes are cut, rates are rounded.
-            unit, half = 2 * (size.resolution or 0.0), 1.001 * (rate.resolution or 0.0)
+            unit, half = 2 * size.half, 1.001 * rate.half
             low = max(size.value - unit, 0.0) / (rate.value + half)
             high = (size.value + unit) / (rate.value - half) if rate.value > half else math.inf
             if low > most or high < least:

@@ -381,7 +381,7 @@ class Documents:
             role=role,
             start_ns=nanoseconds(start.token, "sec"),
             end_ns=nanoseconds(end.token, "sec"),
-            slack_ns=sum(_number(leaf, "sec").resolution or 0.0 for leaf in (start, end)),
+            slack_ns=sum(_number(leaf, "sec").half for leaf in (start, end)),
             bytes=_optional(leaves["bytes"], "Bytes"),
             rate=_optional(leaves["bits_per_second"], "bits/sec"),
             retransmits=_count(leaves["retransmits"]),

@@ -15,7 +15,7 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -48,11 +48,11 @@ _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
 
-class Intervals:
+class Intervals(list[IntervalRow]):
     """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them."""
 
     def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
-        self._rows: list[IntervalRow] = []
+        super().__init__()
         self.sides: set[str | None] = set()
         self.streams: set[tuple[str | None, str]] = set()
         self.omitted = self.counts_datagrams = self.counts_segments = False
@@ -61,7 +61,7 @@ class Intervals:
 
     def append(self, row: IntervalRow) -> None:
         """Add a row that is complete, but for its side."""
-        self._rows.append(row)
+        super().append(row)
         self.sides.add(row.side)
         self.streams.add((row.role, row.stream))
         self.omitted |= row.omitted
@@ -70,16 +70,9 @@ class Intervals:
 
     def are_covered_by(self, row: RateRow) -> bool:
         """Return whether a row is over the time of all intervals of its stream, as its total is."""
-        same = (above for above in reversed(self._rows) if (above.role, above.stream) == (row.role, row.stream))
+        same = (above for above in reversed(self) if (above.role, above.stream) == (row.role, row.stream))
         last = next(same, None)
         return last is not None and not last.omitted and row.start_ns == 0 and row.end_ns >= last.end_ns
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[IntervalRow]:
-        """Yield the rows."""
-        return iter(self._rows)
 
 
 @dataclass
@@ -396,7 +389,7 @@ class Test:
         receiver = next((row for row in rows if row.side == "receiver" and row.bytes), None)
         if sender is None or receiver is None or sender.bytes is None or receiver.bytes is None:
             return
-        slack = (sender.bytes.resolution or 0.0) + (receiver.bytes.resolution or 0.0)
+        slack = sender.bytes.half + receiver.bytes.half
         if receiver.bytes.value - sender.bytes.value > slack * 1.000001:
             omit = bool(self.run.row.get("warmup_ns")) or self.intervals.omitted
             reason = "; with -O the two ends omit different intervals" if omit else ""

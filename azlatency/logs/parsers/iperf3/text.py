@@ -40,7 +40,7 @@ _NOT_AVAILABLE = r"\[ *\d{1,5}\](?:\[[TR]X-[CS]\])? \((?:sender|receiver) statis
 _TITLE = r"(?:Retr(?:ansmits)?|Cwnd|RTT|Jitter|Lost/Total|Total|Datagrams)"
 STOPPED = r"iperf3: (?:(?:parameter )?error - [a-zA-Z]|interrupt - |the (?:client|server) has terminated).{0,300}"
 # The half-widths of two times with the two decimals that `ROW` asks for.
-_SLACK_NS = 2 * (quantity("0.00", "sec").resolution or 0.0)
+_SLACK_NS = 2 * quantity("0.00", "sec").half
 _DATE = "%a, %d %b %Y %H:%M:%S"
 
 

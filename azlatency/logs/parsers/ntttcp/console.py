@@ -256,7 +256,7 @@ class ConsoleText(LogReader):
             expected = 8e9 * size.quantity.value / duration.value
             for unit in ("Mbps", "ntttcp old mbps"):
                 rate = quantity(token, unit)
-                if abs(rate.value - expected) <= (rate.resolution or 0.0) + 2e-3 * expected:
+                if abs(rate.value - expected) <= rate.half + 2e-3 * expected:
                     self.result.add("throughput", rate, line.number)
                     return
         text = f"bytes and time do not show whether {token} Mbit/s are powers of 1000 or 1024; the rate is left out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from azlatency.logs.grammar.units import Quantity, UnitError, canonical_unit, count, nanoseconds, quantity, scale
+from azlatency.logs.grammar.units import UnitError, canonical_unit, count, nanoseconds, quantity, scale
 from azlatency.logs.parsers.common import contradict
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 
@@ -34,8 +34,6 @@ _NAMES: dict[str, tuple[str, str | None, str]] = {
     "cpu": ("cpu_busy", "%", "host"),
     "tcp_average_rtt": ("tcp_rtt_mean", "us", "run"),
 }
-#: How many of their half-widths two numbers may differ if they are the same.
-_SLACK = 1.01
 
 
 class ReportFields:
@@ -179,9 +177,8 @@ class ReportFields:
         """Return the bases that explain KB/s and MB/s of threads, without threads that both or neither explain."""
         proofs = {
             tuple(
-                _agree(
-                    quantity(rates["KB/s"][0], f"ntttcp {prefix}KB/s"),
-                    quantity(rates["MB/s"][0], f"ntttcp {prefix}MB/s"),
+                quantity(rates["KB/s"][0], f"ntttcp {prefix}KB/s").agrees(
+                    quantity(rates["MB/s"][0], f"ntttcp {prefix}MB/s")
                 )
                 for prefix in ("decimal ", "")
             )
@@ -202,11 +199,6 @@ class ReportFields:
         self.result.add("throughput", rate, line)
         units = {"MB/s": f"ntttcp {'decimal ' if base == 1000 else ''}MB/s", "Bps": "ntttcp B/s", "bps": "bps"}
         for metric, (printed, at) in self.rates.items():
-            if metric in units and not _agree(quantity(printed, units[metric]), rate):
+            if metric in units and not quantity(printed, units[metric]).agrees(rate):
                 text = f"the report prints {printed} {metric} and {token} mbps, which are different rates"
                 contradict(self.result.run, "rate_mismatch", text, at)
-
-
-def _agree(first: Quantity, second: Quantity) -> bool:
-    """Return whether two numbers are the same within the rounding of both."""
-    return abs(first.value - second.value) <= _SLACK * ((first.resolution or 0.0) + (second.resolution or 0.0))

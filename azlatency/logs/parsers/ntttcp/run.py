@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, rate_range
+from azlatency.logs.parsers.common import end_run, rate_agrees
 from azlatency.logs.record import Recorder
 
 _OVERRUN = 1.05
@@ -122,10 +122,8 @@ class NtttcpRun:
         rate, size = self.get("throughput"), self.get("transferred")
         if rate is None or size is None or self.duration is None or not self.duration.value:
             return
-        low, high = rate_range(size.quantity, self.duration.value, self.duration.resolution or 0.0)
         # The tool divides by a more exact time than it prints: ratios of 0.9991 to 1.0004 were seen.
-        margin = (rate.quantity.resolution or 0.0) + 2e-3 * rate.quantity.value
-        if not low - margin <= rate.quantity.value <= high + margin:
+        if not rate_agrees(rate.quantity, size.quantity, self.duration.value, self.duration.half, share=2e-3):
             text = f"{rate.quantity.printed} is not {size.quantity.printed} divided by {self.duration.printed} s"
             self.run.add_event("rate_mismatch", "warning", text, rate.line)
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 import re
 from functools import cached_property, partial
 
+from azlatency.logs.grammar.probes import ProbeSamples
 from azlatency.logs.grammar.rules import Line, data
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.ping.run import MILLISECOND, PingRun
-from azlatency.logs.parsers.ping.samples import ProbeSamples
 from azlatency.logs.parsers.ping.summary import record_counts, record_whole_milliseconds
 from azlatency.logs.record import Run
 

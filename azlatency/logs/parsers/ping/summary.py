@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping
 
 from azlatency.logs.grammar.units import Quantity, count, quantity
+from azlatency.logs.parsers.common import check_loss, record_loss
 from azlatency.logs.parsers.ping.languages import COUNT_STEMS
 from azlatency.logs.record import Run
 
-# Several implementations cut the percentage to a whole number; a larger difference from the counts is a warning.
-_WHOLE_PERCENT = 0.0101
 # inetutils' square root returns 0 below 0.0005 ms**2.
 _INETUTILS_UNDERFLOW = "0.000"
 _MICROSECOND, _MILLISECOND = 1e3, 1e6
@@ -57,32 +56,12 @@ def record_counts(
     """
     sent = int(sent_token)
     # Windows counts an "unreachable" as a reply, which ``received`` corrects; its own count of losses is then too low.
-    is_corrected = received is not None
     received = int(received_token) if received is None else received
-    lost = sent - received
     run.add_counts(line, sent=sent_token)
     run.add_metric("received", count(received_token)._replace(value=float(received)), line)
-    if lost < 0:
-        text = f"{received} received of {sent} transmitted: the tool counted duplicates as replies"
-        run.add_event("more_received_than_sent", "warning", text, line)
-        return
-    printed_lost = lost if lost_token is None or is_corrected else int(lost_token)
-    run.add_metric("lost", Quantity(float(printed_lost), "count", lost_token, None), line)
-    if not sent:
-        return
-    loss = lost / sent
-    run.add_metric("loss", Quantity(loss, "fraction", percent, None), line)
-    if percent is None:
-        return
-    difference = abs(float(percent) / 100 - loss)
-    if difference >= _WHOLE_PERCENT:
-        text = (
-            f"the log prints {percent}% loss, but {received} of {sent} received is {100 * loss:.4g}%; counts are used"
-        )
-        run.add_event("loss_recomputed", "warning", text, line)
-    elif difference > 5e-7 + 1e-5 * loss:
-        text = f"the log prints {percent}% loss; the counts give {100 * loss:.6g}%"
-        run.add_event("loss_recomputed", "info", text, line)
+    is_known = record_loss(run, sent, received, line, percent=percent, lost=lost_token)
+    if is_known and sent and percent is not None:
+        check_loss(run, percent, sent, received, line)
 
 
 def record_times(run: Run, line: int, *, minimum: str | None, mean: str | None, maximum: str | None) -> None:
@@ -125,7 +104,7 @@ def record_deviation(run: Run, token: str, line: int, *, cut_mean: bool = False)
     if n < 2:
         return
     factor = math.sqrt(n / (n - 1))
-    half = printed.resolution or 0.0
+    half = printed.half
     mean = run.value("rtt_mean") or 0.0
     if cut_mean or n * mean >= _LARGEST_SUM:
         half = max(half, printed.value - math.sqrt(max(printed.value**2 - excess_of_cut_mean(mean), 0.0)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from azlatency.logs.grammar.probes import SEQUENCE_NUMBERS
 from azlatency.logs.grammar.rules import Line, bulk, data, known
 from azlatency.logs.grammar.units import nanoseconds
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, LogReader
+from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.ping.languages import (
     DUPLICATE,
     MILLISECONDS,

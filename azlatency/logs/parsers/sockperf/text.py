@@ -301,7 +301,7 @@ class SockperfText(LogReader):
             return
         self.run.add_metric("throughput", quantity(match[1], unit), line.number, side="sender")
         size, bits = quantity(match[1], "MBytes"), quantity(match[3], "MBytes")
-        if abs(8 * size.value - bits.value) > 1.001 * (8 * (size.resolution or 0.0) + (bits.resolution or 0.0)):
+        if abs(8 * size.value - bits.value) > 1.001 * (8 * size.half + bits.half):
             text = f"{match[1]} {match[2]}Bps are not {match[3]} {match[2]}bps"
             contradict(self.run, "rate_mismatch", text, line.number)
 
@@ -469,7 +469,7 @@ class SockperfText(LogReader):
         fitting = []
         for unit in ("sockperf MBps", "sockperf GBps"):
             printed = quantity(token, unit)
-            slack = 0.01 * printed.value + (printed.resolution or 0)
+            slack = 0.01 * printed.value + printed.half
             if size is None:
                 fits = _SMALLEST_MESSAGE <= (printed.value + slack) / 8 / rate <= _LARGEST_MESSAGE
             else:

@@ -1,26 +1,69 @@
-"""The probes of one run in order of appearance, stored as columns so that a million replies fit into memory."""
+"""Numbered probes: those of a run in order of appearance, as columns so that millions of replies fit into memory."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from azlatency.logs.grammar.samples import STATUSES, SampleColumns
-from azlatency.logs.parsers.common import SEQUENCE_NUMBERS, SequenceNumbers
 from azlatency.logs.source.large import MOST_IN_MEMORY, NULL, Column, extremes, pieces_of
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 
 #: Numbers without a sample are looked for in ranges of so many.
 _WINDOW = 2**24
+#: Samples are sorted in ranges of so many numbers.
+_SORTED = 2**20
 #: Fewer samples need no numpy, whose import takes as long.
 _FEW = 2**14
 #: A late or repeated reply is usually one of so many samples before it.
 _RECENT = 2**10
+
+#: ICMP counts its messages in 16 bits.
+SEQUENCE_NUMBERS = 2**16
+
+
+@dataclass
+class SequenceNumbers:
+    """Numbers of probes that are printed in 16 bits, in the order of the lines."""
+
+    wraps: int = 0
+    last: int = 0
+
+    def unwrap(self, printed: int) -> int:
+        """Return the number of the probe without the wrap at 16 bits."""
+        half = SEQUENCE_NUMBERS // 2
+        if printed >= SEQUENCE_NUMBERS:
+            return printed
+        if printed - self.last < -half:
+            self.wraps += 1
+        elif printed - self.last > half and self.wraps:
+            return printed + (self.wraps - 1) * SEQUENCE_NUMBERS
+        self.last = printed
+        return printed + self.wraps * SEQUENCE_NUMBERS
+
+    def unwrap_rising(self, printed: NDArray[np.int64], highest: int) -> NDArray[np.int64] | None:
+        """Return the numbers of many probes as `unwrap` does; None unless they rise from above ``highest``."""
+        import numpy as np
+
+        wraps = bool(printed.min() < SEQUENCE_NUMBERS)
+        if wraps and printed.max() >= SEQUENCE_NUMBERS:
+            return None
+        half = SEQUENCE_NUMBERS // 2
+        steps = (np.diff(printed) + half) % SEQUENCE_NUMBERS - half if wraps else np.diff(printed)
+        first = self.unwrap(int(printed[0]))
+        if first <= highest or first < self.wraps * SEQUENCE_NUMBERS or (steps <= 0).any():
+            return None
+        numbers = np.concatenate(([0], np.cumsum(steps))) + first
+        if wraps:
+            self.wraps, self.last = divmod(int(numbers[-1]), SEQUENCE_NUMBERS)
+        return numbers
 
 
 class ProbeSamples(SampleColumns):
@@ -134,6 +177,32 @@ class ProbeSamples(SampleColumns):
                 absent[piece[(piece >= low) & (piece < low + len(absent))] - low] = False
             for first in range(0, len(absent), MOST_IN_MEMORY):
                 yield np.flatnonzero(absent[first : first + MOST_IN_MEMORY]) + (low + first)
+
+    def by_number(self) -> SampleColumns:
+        """Return the samples sorted by their numbers, those of one number in the order in which they were added."""
+        ordered = SampleColumns()
+        columns = (self.seq, self.rtt, self.sent, self.status)
+        if len(self) < _FEW:
+            for index in sorted(range(len(self)), key=self.seq.__getitem__):
+                ordered.add(self.seq[index], self.rtt[index], STATUSES[self.status[index]], self.sent[index])
+            return ordered
+        import numpy as np
+
+        ends = [(len(piece), int(piece.min()), int(piece.max())) for piece in pieces_of(self.seq)]
+        ranges = {number for piece in pieces_of(self.seq) for number in np.unique(piece // _SORTED).tolist()}
+        for first in (_SORTED * number for number in sorted(ranges)):
+            parts, stop = [], 0
+            for length, low, high in ends:
+                some = slice(stop, stop + length)
+                stop = some.stop
+                if low < first + _SORTED and high >= first:
+                    pieces = [np.frombuffer(column[some], "B" if column is self.status else "q") for column in columns]
+                    inside = (pieces[0] >= first) & (pieces[0] < first + _SORTED)
+                    parts.append([piece[inside] for piece in pieces])
+            seq, rtt, sent, status = map(np.concatenate, zip(*parts, strict=True))
+            order = np.argsort(seq, kind="stable")
+            ordered.extend(seq[order], rtt[order], sent[order], status[order].tobytes())
+        return ordered
 
 
 def _count_between(column: Column, start: int, stop: int) -> int:

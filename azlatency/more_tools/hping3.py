@@ -28,14 +28,16 @@ import re
 from collections.abc import Sequence
 from typing import ClassVar
 
+from azlatency.logs.grammar.probes import ProbeSamples
 from azlatency.logs.grammar.rules import Line, bulk, data, known
-from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
+from azlatency.logs.grammar.samples import STATUSES
+from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import LogReader, SequenceNumbers, contradict, end_run
+from azlatency.logs.parsers.common import LogReader, contradict, end_run, record_loss
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.large import extremes
 from azlatency.logs.source.lines import UniformBlock, have_decimals
-from azlatency.more_tools.hping3.replies import SECOND_NS, Replies, Reply
 
 _HEADER = (
     r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
@@ -54,6 +56,9 @@ _NUMBER = (
 #: Numbers of a reply that are not kept, and how many digits each may have.
 _UNKEPT = {"len": 6, "ttl": 3, "id": 6, "sport": 5, "win": 6}
 _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
+_SECOND_NS = 10**9
+#: More probes without a reply are counted but not stored one by one.
+_MOST_LOST = 10**7
 #: How much longer than the longest other reply a reply may be beyond the second that was added.
 _SLACK_NS = 20_000_000
 
@@ -62,8 +67,11 @@ class _Hping(LogReader):
     def __init__(self, log: Log, recorder: Recorder) -> None:
         super().__init__(log, recorder)
         self.run = recorder.start_run("hping3", log.first_line, printed_as="round_trip", closed_loop=False)
-        self.numbers = SequenceNumbers()
-        self.replies, self.duplicates = Replies(), 0
+        self.samples, self.replies, self.duplicates = ProbeSamples(), 0, 0
+        self.slow: list[tuple[int, int]] = []
+        """Index and line of each reply after a second and later."""
+        self.unanswered: list[int] = []
+        """The probes of which only a duplicate was read."""
         self.summary: re.Match[str] | None = None
         self.summary_line = 0
         self.times: tuple[re.Match[str], int] | None = None
@@ -93,9 +101,11 @@ class _Hping(LogReader):
             return False
         if any(columns[f"{name} width"].max() > _UNKEPT[name] for name in unkept):
             return False
-        seq = self.numbers.unwrap_rising(columns["seq"], self.replies.highest)
+        seq = self.samples.numbers.unwrap_rising(columns["seq"], self.samples.highest)
         if seq is not None:
-            self.replies.extend(seq, columns["time"], rows.first)
+            slow = (columns["time"] >= _SECOND_NS).nonzero()[0].tolist()
+            self.slow += [(len(self.samples) + index, rows.first + index) for index in slow]
+            self.samples.extend_probes(seq, columns["time"], None)
         return seq is not None
 
     @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
@@ -108,8 +118,12 @@ class _Hping(LogReader):
         self.duplicate = self.has_open_reply = False
 
     def _add(self, line: Line, match: re.Match[str], *, duplicate: bool) -> None:
-        number = self.numbers.unwrap(int(match["seq"]))
-        self.replies.add(Reply(number, nanoseconds(match["time"], "ms"), line.number, duplicate))
+        number, rtt = self.samples.numbers.unwrap(int(match["seq"])), nanoseconds(match["time"], "ms")
+        if rtt >= _SECOND_NS:
+            self.slow.append((len(self.samples), line.number))
+        if duplicate and self.samples.find(number) is None:
+            self.unanswered.append(number)
+        self.samples.add_probe(number, rtt, "duplicate" if duplicate else "ok")
 
     @data(r"hop=\d{1,3} hoprtt=[\d.]{1,12} ms", hint="hoprtt=")
     @data(r"hop=\d{1,3} (?:len=|TTL 0 during ).{1,300}", hint="hop=")
@@ -160,8 +174,8 @@ class _Hping(LogReader):
     def finish(self, last_line: int) -> None:
         """Complete the run: samples, counts, times and status."""
         run = self.run
-        sent = int(self.summary[1]) if self.summary is not None else None
-        self._store_samples(sent)
+        self.replies, self.duplicates = len(self.samples), self.samples.count("duplicate")
+        self._store_samples()
         if self.summary is not None:
             self._store_counts(self.summary)
         if self.times is not None:
@@ -173,31 +187,44 @@ class _Hping(LogReader):
             self.log.lines[-1].text.strip(" \b")[-3:] not in ("", " ms")
             or (self.times is not None and self.times[1] == self.unfinished)
         )
-        has_numbers = len(self.replies) > 0 or self.summary is not None
+        has_numbers = self.replies > 0 or self.summary is not None
         # In a file with the summary on top, the replies are the end.
         received = int(self.summary[2]) if self.summary is not None else 0
-        ended = self.times is not None and not cut and not 0 < len(self.replies) < received and not self.has_open_reply
+        ended = self.times is not None and not cut and not 0 < self.replies < received and not self.has_open_reply
         end_run(run, has_numbers=has_numbers, ended=ended, last_line=last_line)
 
-    def _store_samples(self, sent: int | None) -> None:
-        """Store the replies in the order of their probes, and the probes without one if the log shows all replies."""
-        replies = self.replies
-        self.duplicates = replies.find_duplicates()
-        if not len(replies):
+    def _store_samples(self) -> None:
+        """Store the replies, and the probes without one if the log shows all replies, by the numbers of the probes."""
+        samples = self.samples
+        if not self.replies:
             return
-        shows_all = self.summary is not None and int(self.summary[2]) == len(replies)
-        if sent is not None and replies.highest >= sent:
-            text = f"a reply has the number {replies.highest}, but only {sent} packets were sent, from 0 on"
-            contradict(self.run, "count_mismatch", text, self.summary_line)
-        self.run.add_samples(**replies.sort(sent if shows_all else None).columns())
-        longest = replies.longest(below=SECOND_NS) if replies.slow else None
-        for reply in replies.slow:
-            if longest is not None and reply.rtt - SECOND_NS <= longest + _SLACK_NS:
+        if self.summary is not None:
+            sent = int(self.summary[1])
+            if samples.highest >= sent:
+                text = f"a reply has the number {samples.highest}, but only {sent} packets were sent, from 0 on"
+                contradict(self.run, "count_mismatch", text, self.summary_line)
+            if int(self.summary[2]) == self.replies and sent - samples.count_present(0, sent) <= _MOST_LOST:
+                samples.add_lost(0, sent)
+                for number in self.unanswered:
+                    samples.add(number, None, "lost")
+        is_rising = len(samples) == self.replies and not samples.late and not samples.repeated
+        self.run.add_samples(**(samples if is_rising else samples.by_number()).columns())
+        self._check_slow_replies()
+
+    def _check_slow_replies(self) -> None:
+        """Report replies that would not be longer than others without a second, which hping3 may have added."""
+        samples = self.samples
+        slow = [(index, line) for index, line in self.slow if STATUSES[samples.status[index]] == "ok"]
+        others = (rtt for _, rtt, status in samples.rows() if status == "ok" and rtt < _SECOND_NS)
+        longest = max(others, default=None) if slow else None
+        for index, line in slow:
+            seq, rtt = samples.seq[index], samples.rtt[index]
+            if longest is not None and rtt - _SECOND_NS <= longest + _SLACK_NS:
                 text = (
-                    f"probe {reply.seq} took {reply.rtt / 1e6:g} ms: hping3 may have added a second to"
-                    f" {(reply.rtt - SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
+                    f"probe {seq} took {rtt / 1e6:g} ms: hping3 may have added a second to"
+                    f" {(rtt - _SECOND_NS) / 1e6:g} ms; do not trust the mean and the maximum"
                 )
-                self.run.add_event("second_added", "warning", text, reply.line)
+                self.run.add_event("second_added", "warning", text, line)
 
     def _store_counts(self, match: re.Match[str]) -> None:
         run, line = self.run, self.summary_line
@@ -209,22 +236,15 @@ class _Hping(LogReader):
             return
         run.add_counts(line, received=match[2], duplicates=self.duplicates or None)
         unique = received - self.duplicates
-        if unique > sent:
-            text = f"{received} received of {sent} transmitted: duplicates are included, so the loss is unknown"
-            run.add_event("more_received_than_sent", "warning", text, line)
+        if not record_loss(run, sent, unique, line, percent=None if self.duplicates else match[3]):
             return
-        run.add_counts(line, lost=sent - unique)
-        if sent:
-            token = None if self.duplicates else match[3]
-            run.add_metric("loss", Quantity((sent - unique) / sent, "fraction", token, None), line)
-            if int(match[3]) != 100 - 100 * received // sent:
-                text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
-                contradict(run, "loss_mismatch", text, line)
+        if sent and int(match[3]) != 100 - 100 * received // sent:
+            text = f"the log prints {match[3]}% loss, but the counts give {100 * (sent - received) / sent:.6g}%"
+            contradict(run, "loss_mismatch", text, line)
         if received:
             run.add_counts(line, observations=received)
-        shown = len(self.replies)
-        if shown and shown != received:
-            text = f"the log has {shown} replies, but the summary counts {received}"
+        if self.replies and self.replies != received:
+            text = f"the log has {self.replies} replies, but the summary counts {received}"
             run.add_event("count_mismatch", "warning", text, line)
 
     def _store_times(self, match: re.Match[str], line: int) -> None:
@@ -236,8 +256,9 @@ class _Hping(LogReader):
             return
         for name, token in zip(("rtt_min", "rtt_mean", "rtt_max"), match.groups(), strict=True):
             self.run.add_metric(name, quantity(token, "ms"), line)
-        if len(self.replies) == int(self.summary[2]):
-            for name, token, rtt in zip(("min", "max"), (match[1], match[3]), self.replies.extremes(), strict=True):
+        if self.replies == int(self.summary[2]):
+            ends = extremes(self.samples.rtt)
+            for name, token, rtt in zip(("min", "max"), (match[1], match[3]), ends, strict=True):
                 if nanoseconds(token, "ms") != rtt:
                     text = f"the summary prints {name} = {token} ms, but the replies give {rtt / 1e6:g} ms"
                     contradict(self.run, "summary_mismatch", text, line)

@@ -8,8 +8,8 @@ from helpers.large_logs import cut_small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from azlatency.logs.grammar.probes import ProbeSamples
 from azlatency.logs.grammar.samples import STATUSES
-from azlatency.logs.parsers.ping.samples import ProbeSamples
 
 _one = st.tuples(st.integers(0, 60), st.sampled_from(["ok", "lost", "duplicate", "void", "unreachable"]))
 _many = st.lists(st.integers(1, 3), min_size=1, max_size=12)
@@ -55,3 +55,4 @@ def test_every_sample_is_found_by_its_number(steps: list[tuple[int, str] | list[
     found.add_lost(start, stop)
     assert list(found.seq)[len(expected) :] == [seq for seq in range(start, stop) if seq not in inside]
     assert {len(column) for column in (found.sent, found.rtt, found.low, found.high, found.status)} == {len(found.seq)}
+    assert list(found.by_number().rows()) == sorted(found.rows(), key=lambda row: row[0])
