@@ -18,7 +18,7 @@ from azlatency.kit.table import table, text
 from azlatency.kit.words import newest_window
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.answerable import unanswered
-from azlatency.pages.summary.card import Answer, Card
+from azlatency.pages.summary.card import Answer, Card, say_ends_once
 from azlatency.pages.summary.connections import connect_times
 from azlatency.pages.summary.emulated import emulated
 from azlatency.pages.summary.expected import expectations
@@ -71,7 +71,7 @@ def make_card(study: Study) -> Card:
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
-    answer = replace(answer, answer=(*changed_levels(levels), *answer.answer))
+    answer = say_ends_once(replace(answer, answer=(*changed_levels(levels), *answer.answer)))
     first = next(iter(stated_conclusions(study)), None)
     if window:
         said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."

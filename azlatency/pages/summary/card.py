@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import pandas as pd
@@ -80,6 +80,27 @@ class Answer:
     axis: str = ""
     next_step: str = ""
     reported: bool = False
+
+
+def say_ends_once(answer: Answer) -> Answer:
+    """Return an answer with the ends that all its paths share beside its axis; their scenarios tell them apart."""
+    names = [dot.label.rpartition(": ") for dot in answer.dots]
+    ends = {mark + behind for _, mark, behind in names}
+    if len(names) < 2 or len(ends) > 1 or not all(shared.startswith(": ") and "→" in shared for shared in ends):
+        return answer
+    (shared,) = ends
+
+    def short(sentence: Sentence) -> Sentence:
+        return tuple(part.replace(shared, "") if isinstance(part, str) else part for part in sentence)
+
+    dots = tuple(replace(dot, label=scenario) for dot, (scenario, *_) in zip(answer.dots, names, strict=True))
+    return replace(
+        answer,
+        answer=short(answer.answer),
+        inference=short(answer.inference),
+        dots=dots,
+        axis=f"{answer.axis}, {shared.removeprefix(': ')}",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from azlatency.kit.sentences import Linked
-from azlatency.pages.summary.card import CARD_TYPE, Card, dot
+from azlatency.pages.summary.card import CARD_TYPE, Answer, Card, dot, say_ends_once
 
 
 def test_the_markdown_has_the_values_and_no_empty_part() -> None:
@@ -22,3 +22,16 @@ def test_the_markdown_has_the_values_and_no_empty_part() -> None:
     assert "Yes, \\*not\\* **2 ms**." in bundle["text/markdown"] and "Yes, *not* 2 ms." in repr(card)
     assert "How far this goes" not in bundle["text/markdown"] and "Likely cause" not in repr(card)
     assert bundle[CARD_TYPE]["badge_text"] == "one run per path"
+
+
+def test_ends_that_all_paths_share_stand_beside_the_axis() -> None:
+    """An answer on four settings named both addresses six times."""
+    values = [dot(f"{name}: a → b", [1.0], "ns") for name in ("off", "50/on")]
+    said = Answer(badge="indicative", answer=("x on off: a → b.",), dots=tuple(values), axis="mean RTT")
+    short = say_ends_once(said)
+    assert [value.label for value in short.dots] == ["off", "50/on"]
+    assert (short.answer, short.axis) == (("x on off.",), "mean RTT, a → b")
+    for other in ("a → b", "on: b → a", "zones: near"):
+        mixed = Answer(badge="indicative", dots=(*values, dot(other, [1.0], "ns")))
+        assert say_ends_once(mixed) is mixed
+    assert say_ends_once(Answer(badge="indicative", dots=tuple(values[:1]))).dots[0].label == "off: a → b"
