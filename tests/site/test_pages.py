@@ -690,6 +690,16 @@ def test_search_finds_on_the_page_and_in_all(browser: Browser, site: Path) -> No
     assert browser.evaluate(hrefs) == ["toy/1.html#findings_act", "toy/60.html#findings_act"]
 
 
+def test_a_path_of_right_to_left_names_keeps_its_direction(browser: Browser, tmp_path: Path) -> None:
+    report._write(tmp_path / "page.html", "<!doctype html><p>\u0627\u0628 1 → \u0627\u0628 2")
+    browser.open(tmp_path / "page.html")
+    at = """(() => { const text = document.querySelector("p").firstChild, range = document.createRange();
+      return ["1", "→", "2"].map(part => { const at = text.data.indexOf(part); range.setStart(text, at);
+        range.setEnd(text, at + 1); return range.getBoundingClientRect().left; }); })()"""
+    first, arrow, second = browser.evaluate(at)
+    assert first < arrow < second
+
+
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The search page over a few texts of every kind."""
