@@ -75,6 +75,11 @@ class Picture:
     limits: tuple[Mark, ...]
     ticks: tuple[Mark, ...]
 
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of its dots."""
+        return {dot.kind for lane in self.lanes for dot in lane.dots}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:

@@ -289,6 +289,7 @@ function filters() {
   };
   const show = () => {
     cards.forEach(card => { card.hidden = chosen.some(([name, {value}]) => value && !of(card, name).includes(value)); });
+    if (chosen.some(([, {value}]) => value)) all("details:has(>.cards)").forEach(fold => { fold.open = !!one(".cards>:not([hidden])", fold); });
     said.textContent = `${cards.filter(card => !card.hidden).length} of ${cards.length} studies`;
   };
   const chosen = ["tool", "placement", "confidence"].map(choose), said = make("span", {role: "status"});
