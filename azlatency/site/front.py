@@ -9,6 +9,7 @@ from typing import Any
 
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
+from azlatency.pages.summary.card import QUOTED
 from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
@@ -185,14 +186,15 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
-    """Return the questions of readers that any of the studies answers."""
+    """Return the questions of readers that any of the studies answers: with logs before what a text reports."""
     found = []
     for key, question in QUESTIONS.items():
         some = [(source, source.card.readers[key]) for source in sources if key in source.card.readers]
         # An emulated lab answers only what no study of a real cloud does.
         real = [(source, parts) for source, parts in some if not source.emulated]
         if some:
-            found.append(Tile(key=key, question=question, answers=tuple(real or some)))
+            answers = sorted(real or some, key=lambda answer: answer[0].card.badge_text == QUOTED)
+            found.append(Tile(key=key, question=question, answers=tuple(answers)))
     return tuple(found)
 
 

@@ -86,6 +86,13 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 4}
 
 
+def test_a_tile_answers_with_logs_before_what_a_text_reports() -> None:
+    """The first answer to "availability set?" was a quotation that names none."""
+    names = ("canadacentral-proximity-placement", "westeurope-availability-set-vs-zones")
+    [tile] = [tile for tile in tiles([source(name) for name in names]) if "availability set" in tile.question]
+    assert [own.title for own, _ in tile.answers] == [*reversed(names)]
+
+
 def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: Path) -> None:
     """The titles took up to fifteen words before the first number."""
     own = replace(source("aws-euwest1-lagscope"), title="Between and inside zones, AWS eu-west-1")
