@@ -56,11 +56,11 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Lane:
-    """The round trips of a placement, shortest first, and the pages of their studies by cloud and region."""
+    """The round trips of a placement, shortest first, and their studies: cloud and region, title, and page."""
 
     name: str
     dots: tuple[Mark, ...]
-    studies: tuple[tuple[str, str], ...]
+    studies: tuple[tuple[str, str, str], ...]
 
     @property
     def range(self) -> str:
@@ -143,7 +143,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
             for number, (source, trip) in enumerate(there)
         )
         if dots:
-            studies = tuple(dict.fromkeys((source.group, source.page) for source, _ in there))
+            studies = tuple(dict.fromkeys((source.group, source.title, source.page) for source, _ in there))
             lanes.append(Lane(name=PLACES[placement].removeprefix("in the "), dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     steps = [step for step in steps if start < math.log(step) < end]

@@ -86,6 +86,14 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 4}
 
 
+def test_studies_of_one_region_are_told_apart_by_their_titles(tmp_path: Path) -> None:
+    both = [source("westeurope-azure-cni"), source("westeurope-availability-set-vs-zones")]
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    page = site._render("across.html.j2", "across.html", picture=picture(both, LANES), pairs=(), commit="")
+    links = BeautifulSoup(page, "html.parser").select(".ranges td:last-child a")
+    assert {(link["title"], link["href"]) for link in links} == {(own.title, own.page) for own in both}
+
+
 def test_a_tile_answers_with_logs_before_what_a_text_reports() -> None:
     """The first answer to "availability set?" was a quotation that names none."""
     names = ("canadacentral-proximity-placement", "westeurope-availability-set-vs-zones")
