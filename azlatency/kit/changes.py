@@ -150,9 +150,14 @@ def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
     return changes.loc[sizes.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
 
 
+def last_largest_first(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return the last change of each series, the largest first."""
+    return largest_first(changes.drop_duplicates("what", keep="last"))
+
+
 def last_changes(changes: pd.DataFrame) -> str:
     """Name the last changes of the two series with the largest: "median +7 % (a → b); goodput −50 % (b → a)"."""
-    last = largest_first(changes.drop_duplicates("what", keep="last")).head(2)
+    last = last_largest_first(changes).head(2)
     return "; ".join(f"{row['metric']} {in_percent(row)} ({row['path']})" for row in last.to_dict("records"))
 
 

@@ -35,7 +35,7 @@ _NAMES = {name: text(name, names_row=True) for name in KEYS}
 
 
 def history(found: History) -> Chart | Note:
-    """Draw the points of each series, its levels, and its changes; series that changed are preferred if many."""
+    """Draw the points of each series, its levels, and its changes: the largest changes first, as the title has them."""
     searched = found.series[found.series["level"].notna()].set_index("what")
     if searched.empty:
         return Note("No chart: no path was measured often enough for a history.")
@@ -53,6 +53,8 @@ def history(found: History) -> Chart | Note:
         below=points["what"].map(lambda what: below.get(what, "")),
         unit=points["unit"].map(_units(points)),
     )
+    order = {what: place for place, what in enumerate(words.last_largest_first(found.changes)["what"])}
+    points = points.sort_values("what", key=lambda names: names.map(order).fillna(len(order)), kind="stable")
     return draw_series(
         points,
         "value",

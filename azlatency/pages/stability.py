@@ -157,15 +157,15 @@ def shifts(found: RunsInTime) -> Table | Note:
     )
     columns: dict[str, Column] = {
         "run": text("name"),
+        "state": text("state"),
         "after": estimated("at", "at_low", "at_high"),
         "after unit": text("unit"),
         "change": number("change", ",.1f", MICROSECONDS),
         "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
         "relative": number("relative", "+.1f", PERCENT),
-        "state": text("state"),
         "beyond the margin": text("practical"),
     }
-    return table(shown, "Level shifts", columns, value="samples")
+    return table(shown, "Level shifts, confirmed or not", columns, value="samples")
 
 
 def runs_in_time(found: RunsInTime) -> Table | Note:

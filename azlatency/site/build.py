@@ -42,7 +42,7 @@ from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, st
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
-from azlatency.studies.format import visible
+from azlatency.studies.format import in_order, visible
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.study import load, recover
 
@@ -405,7 +405,7 @@ def _sources(made: list[Made]) -> list[Source]:
 
 
 def _write(path: Path, text: str) -> None:
-    write_whole(path, visible(text) if path.suffix == ".html" else text)
+    write_whole(path, in_order(visible(text)) if path.suffix == ".html" else text)
 
 
 def _stored(path: Path) -> Any:

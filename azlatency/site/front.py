@@ -9,6 +9,7 @@ from typing import Any
 
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
+from azlatency.pages.summary.card import QUOTED
 from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
@@ -55,11 +56,11 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Lane:
-    """The round trips of a placement, shortest first, and the pages of their studies by cloud and region."""
+    """The round trips of a placement, shortest first, and their studies: cloud and region, title, and page."""
 
     name: str
     dots: tuple[Mark, ...]
-    studies: tuple[tuple[str, str], ...]
+    studies: tuple[tuple[str, str, str], ...]
 
     @property
     def range(self) -> str:
@@ -74,6 +75,11 @@ class Picture:
     lanes: tuple[Lane, ...]
     limits: tuple[Mark, ...]
     ticks: tuple[Mark, ...]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of its dots."""
+        return {dot.kind for lane in self.lanes for dot in lane.dots}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +143,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
             for number, (source, trip) in enumerate(there)
         )
         if dots:
-            studies = tuple(dict.fromkeys((source.group, source.page) for source, _ in there))
+            studies = tuple(dict.fromkeys((source.group, source.title, source.page) for source, _ in there))
             lanes.append(Lane(name=PLACES[placement].removeprefix("in the "), dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     steps = [step for step in steps if start < math.log(step) < end]
@@ -180,14 +186,15 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
-    """Return the questions of readers that any of the studies answers."""
+    """Return the questions of readers that any of the studies answers: with logs before what a text reports."""
     found = []
     for key, question in QUESTIONS.items():
         some = [(source, source.card.readers[key]) for source in sources if key in source.card.readers]
         # An emulated lab answers only what no study of a real cloud does.
         real = [(source, parts) for source, parts in some if not source.emulated]
         if some:
-            found.append(Tile(key=key, question=question, answers=tuple(real or some)))
+            answers = sorted(real or some, key=lambda answer: answer[0].card.badge_text == QUOTED)
+            found.append(Tile(key=key, question=question, answers=tuple(answers)))
     return tuple(found)
 
 

@@ -306,6 +306,18 @@ def visible(content: Any) -> Any:
     return content
 
 
+#: A right-to-left name with the number that ends it, before what separates it from another name or from a value.
+_NAME_THEN = re.compile("([\u0590-\u08ff][ \\d.,()_/-]*?)( ?[→↔–]|  )")
+
+
+def in_order(text: str) -> str:
+    """Keep the order of right-to-left names around an arrow, which does not turn with them, and before a column.
+
+    Without a mark, a browser shows the second name on the left of the arrow: the other direction.
+    """
+    return _NAME_THEN.sub("\\1\u200e\\2\u200e", text)
+
+
 def escape_formula(value: Any) -> Any:
     """Return a cell of a CSV file: with an apostrophe before text that a spreadsheet would execute, as OWASP advises.
 

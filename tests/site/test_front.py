@@ -30,9 +30,7 @@ def test_dots_stand_in_the_lane_of_their_placement_beside_the_published_limit() 
     assert view is not None and [lane.name for lane in view.lanes] == ["in one zone", "across zones"]
     inside, between = view.lanes
     assert inside.range == "66.8 µs to 77.6 µs" and between.dots[-1].text == "1.44 ms"
-    assert inside.dots[-1].at < between.dots[0].at < 100 and {dot.kind for lane in view.lanes for dot in lane.dots} == {
-        "once"
-    }
+    assert inside.dots[-1].at < between.dots[0].at < 100 and view.kinds == {"once"}
     assert between.dots[0].page == "westeurope-azure-cni/00_summary.html"
     assert [tick.text for tick in view.ticks if not tick.label] == ["100 µs", "1 ms"]
 
@@ -47,13 +45,13 @@ def test_a_limit_that_somebody_published_is_named() -> None:
 
 def test_repeated_round_trips_are_told_from_those_measured_once() -> None:
     view = picture([changed(source("westeurope-azure-cni"), runs=2)])
-    assert view is not None and {dot.kind for lane in view.lanes for dot in lane.dots} == {"repeated"}
+    assert view is not None and view.kinds == {"repeated"}
 
 
 def test_the_newest_window_of_a_published_series_has_a_mark_of_its_own() -> None:
     own = source("ibm-cloud-zones")
     view = picture([own], LANES)
-    assert view is not None and {dot.kind for lane in view.lanes for dot in lane.dots} == {"published"}
+    assert view is not None and view.kinds == {"published"}
     [found] = pairs([own])
     row = next(row for row in found.rows if "dal10-a → us-south-dal13-a" in row[0])
     assert row[1:4] == ("2.16 ms", "mean", "–") and found.source.card.badge == "published"
@@ -88,6 +86,21 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 4}
 
 
+def test_studies_of_one_region_are_told_apart_by_their_titles(tmp_path: Path) -> None:
+    both = [source("westeurope-azure-cni"), source("westeurope-availability-set-vs-zones")]
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    page = site._render("across.html.j2", "across.html", picture=picture(both, LANES), pairs=(), commit="")
+    links = BeautifulSoup(page, "html.parser").select(".ranges td:last-child a")
+    assert {(link["title"], link["href"]) for link in links} == {(own.title, own.page) for own in both}
+
+
+def test_a_tile_answers_with_logs_before_what_a_text_reports() -> None:
+    """The first answer to "availability set?" was a quotation that names none."""
+    names = ("canadacentral-proximity-placement", "westeurope-availability-set-vs-zones")
+    [tile] = [tile for tile in tiles([source(name) for name in names]) if "availability set" in tile.question]
+    assert [own.title for own, _ in tile.answers] == [*reversed(names)]
+
+
 def test_a_tile_names_cloud_and_region_and_leaves_the_title_to_a_hint(tmp_path: Path) -> None:
     """The titles took up to fifteen words before the first number."""
     own = replace(source("aws-euwest1-lagscope"), title="Between and inside zones, AWS eu-west-1")
@@ -120,6 +133,24 @@ def test_of_many_studies_the_answers_are_folded_and_of_few_they_are_open(tmp_pat
         fold = BeautifulSoup(page, "html.parser").select_one("details.words")
         assert fold.has_attr("open") == (len(studies) == 1) and fold.select_one(".says") and fold.select_one(".dots")
         assert fold.summary.get_text() == "AWS · eu-west-1: answer, 0 pages"
+
+
+def test_an_emulated_lab_is_folded_below_the_clouds_and_alone_is_not(tmp_path: Path) -> None:
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    views = [pages.study_view(name) for name in ("emulated-cloud", "uksouth-echo-latency")]
+    for studies, folded in ((views, ["emulated-cloud"]), (views[:1], [])):
+        page = site._render("site.html.j2", "index.html", studies=studies, cards={}, pages={})
+        parsed = BeautifulSoup(page, "html.parser")
+        assert len(parsed.select(".cards > section")) == len(studies) and parsed.h2.get_text() == "The study"
+        assert [section["id"] for section in parsed.select("details.guide .cards > section")] == folded
+
+
+def test_the_legend_explains_the_marks_of_the_picture_only(tmp_path: Path) -> None:
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    view = picture([source("westeurope-azure-cni")])
+    page = site._render("site.html.j2", "index.html", studies=[], picture=view)
+    legend = BeautifulSoup(page, "html.parser").select_one(".legend").get_text(" ", strip=True)
+    assert legend.startswith("measured once or reported. Each mark")
 
 
 def test_what_a_text_reports_is_not_called_unanswered(tmp_path: Path) -> None:

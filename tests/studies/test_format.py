@@ -15,6 +15,7 @@ from azlatency.studies.format import (
     format_interval,
     format_number,
     format_value,
+    in_order,
     join_words,
     one_prefix,
 )
@@ -120,3 +121,10 @@ def test_the_end_of_an_interval_of_a_ratio_does_not_read_as_1() -> None:
     assert format_estimate(1.07, 1.0042, 1.083) == "1.070, 95 % CI 1.004–1.083"
     assert format_estimate(1.07, 1.0, 1.083) == "1.07, 95 % CI 1.00–1.08"
     assert format_interval(0.92, 0.9996) == "0.920–1.000"
+
+
+def test_right_to_left_names_are_marked_before_an_arrow_and_before_a_column_only() -> None:
+    assert (
+        in_order("\u0627\u0628 1 → \u0627\u0628 2  5") == "\u0627\u0628 1\u200e →\u200e \u0627\u0628 2\u200e  \u200e5"
+    )
+    assert in_order("az1 → az2  5, \u0627\u0628 1") == "az1 → az2  5, \u0627\u0628 1"

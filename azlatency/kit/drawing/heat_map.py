@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,8 +66,9 @@ def _name(end: str) -> str:
 
 
 def crowded(ends: Sequence[str]) -> bool:
-    """Return whether the names are too long to fit side by side."""
-    return sum(len(_name(end)) for end in ends) > min(_LETTERS_ACROSS[narrow()], _LETTERS_PER_INCH * inches())
+    """Return whether the names are too long to fit side by side: all together, or two neighbours."""
+    letters, across = [len(_name(end)) for end in ends], min(_LETTERS_ACROSS[narrow()], _LETTERS_PER_INCH * inches())
+    return sum(letters) > across or any(sum(two) / 2 > across / len(letters) for two in pairwise(letters))
 
 
 def is_upright(ends: Sequence[str]) -> bool:

@@ -15,6 +15,8 @@ from azlatency.kit.sentences import Sentence, plain_sentence
 from azlatency.kit.titles import span
 
 CARD_TYPE = "application/vnd.azlatency.card+json"
+#: The badge of numbers that a text reports without logs.
+QUOTED = "quoted from the source"
 Badge = Literal["indicative", "incomplete", "replicated", "published", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
     "indicative": "one run per path",
@@ -135,7 +137,7 @@ class Card(Answer):
     def badge_text(self) -> str:
         """The badge in words."""
         # How many runs are behind a quoted number is often not said.
-        return "quoted from the source" if self.reported else BADGES[self.badge]
+        return QUOTED if self.reported else BADGES[self.badge]
 
     def __repr__(self) -> str:
         values = [f"{self.axis}:", *(f"  {dot.label}: {dot.text}" for dot in self.dots)] if self.dots else []

@@ -254,13 +254,13 @@ def _measured_once(
     10 and 11 ms, printed in whole ms, are 10 % apart, and may be the same.
     """
     resolved = [there / back for there, back, step in of_pairs if abs(there - back) > step * (1 + 1e-9)]
-    widest = max(step for *_, step in of_pairs)
-    if not resolved and not widest:  # frequencies of whole values do not say how these were rounded
+    widest = max(abs(there - back) for there, back, _ in of_pairs)
+    if not widest:
         return (f" Both directions{which} have the same value ({once}).",)
-    precision = format_value(widest, "ns", digits=1)
-    if not resolved:
-        agreement = Linked(precision, *refs, bold=False)
-        return f" Both directions{which} agree within ", agreement, f", the precision of the print ({once})."
+    if not resolved:  # the step is an upper bound, so this is no proof that they agree
+        distance = Linked(format_value(widest, "ns", digits=1), *refs, bold=False)
+        return f" Both directions{which} differ by at most ", distance, f" as printed ({once})."
+    precision = format_value(max(step for *_, step in of_pairs), "ns", digits=1)
     apart = at_most(resolved)
     is_all = apart == at_most([there / back for there, back, _ in of_pairs])
     left_out = "" if is_all else f", differences within the precision of the print ({precision}) left out"

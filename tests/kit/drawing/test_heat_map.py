@@ -23,6 +23,7 @@ def test_names_are_upright_where_they_do_not_fit() -> None:
     assert not crowded(few) and crowded(many) and not is_upright(few) and is_upright(many)
     with Options(width="single").applied():
         assert is_upright(many[:7]) and not is_upright(many[:6])
+        assert crowded(["another-zone-of-europe", "z3", "z4"]), "a long name reaches into its neighbour"
     axis = Figure().subplots()
     name_ends(axis, many)
     assert {tick.get_rotation() for tick in axis.get_xticklabels()} == {90.0}

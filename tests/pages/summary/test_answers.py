@@ -75,8 +75,8 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     card = load_card("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert said(card).startswith("Measured once: 1a–1c **263 µs**, 1a–1b **384–386 µs** and ")
-    # 386 against 384 us, each printed to ±1 us, one run each: page 04 says "not testable", and so does the card.
-    assert "Both directions agree within 2 µs, the precision of the print (one run each: not testable)" in said(card)
+    # 384 and 386 us, cut to whole us, are not equal: the means are 386.743 and 389.622 us. Page 04 says "not testable".
+    assert "Both directions differ by at most 2 µs as printed (one run each: not testable)" in said(card)
 
 
 def test_a_value_has_the_digits_of_its_print() -> None:
@@ -253,7 +253,7 @@ def test_a_study_without_an_answer_has_its_question(tmp_path: Path, monkeypatch:
     assert not card.answer and "azlatency plan" in card.next_step
 
 
-def test_equal_values_without_a_known_precision_agree_within_nothing() -> None:
+def test_equal_values_do_not_differ() -> None:
     assert zones._measured_once([(460e3, 460e3, 0.0)], [], "one run each: not testable", " of a–b") == (
         " Both directions of a–b have the same value (one run each: not testable).",
     )

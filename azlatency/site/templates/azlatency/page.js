@@ -11,11 +11,12 @@ const make = (tag, attributes, ...children) => {
   return element;
 };
 const button = (text, click, attributes) => make("button", {type: "button", click, ...attributes}, text);
+const unmarked = text => text.replaceAll("\u200e", "");  // marks that keep the order of right-to-left names
 const plain = element => {
-  if (!one(".from", element)) return element.textContent.trim();
+  if (!one(".from", element)) return unmarked(element.textContent).trim();
   const copy = element.cloneNode(true);
   all(".from", copy).forEach(each => each.remove());
-  return copy.textContent.trim();
+  return unmarked(copy.textContent).trim();
 };
 const say = text => { one("#said").textContent = text; };
 const fileName = text => (document.body.dataset.name + "-" + text).replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 90).replace(/-$/, "");
@@ -89,7 +90,7 @@ const forCsv = text => {
 };
 const lines = (table, values, between) => [one("thead tr", table), ...rowsOf(table)].map(row => [...row.cells].flatMap(values).join(between));
 // A cell's own CSV values (full precision, the ends of an interval), else its text.
-const csvOf = cell => (cell.dataset.csv ?? plain(cell)).split("\t").map(forCsv);
+const csvOf = cell => unmarked(cell.dataset.csv ?? plain(cell)).split("\t").map(forCsv);
 function sortable(table) {
   const heads = [...one("thead tr", table).cells], body = one("tbody", table), original = rowsOf(table);
   const titles = heads.map(plain);
@@ -288,6 +289,7 @@ function filters() {
   };
   const show = () => {
     cards.forEach(card => { card.hidden = chosen.some(([name, {value}]) => value && !of(card, name).includes(value)); });
+    if (chosen.some(([, {value}]) => value)) all("details:has(>.cards)").forEach(fold => { fold.open = !!one(".cards>:not([hidden])", fold); });
     said.textContent = `${cards.filter(card => !card.hidden).length} of ${cards.length} studies`;
   };
   const chosen = ["tool", "placement", "confidence"].map(choose), said = make("span", {role: "status"});
