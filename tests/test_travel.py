@@ -190,7 +190,15 @@ def test_text_methods_work_on_paths(study: az.Study) -> None:
 def test_results_merge_with_their_runs(frame: pd.DataFrame, study: az.Study) -> None:
     runs = pd.concat([az.latency(study), az.throughput(study, sender_only=True)]).reset_index()
     shared = [name for name in ("run_id", "path", "method") if name in frame.columns]
-    of_others = ("configured_links", "table sources", "frequency_tables", "table histograms", "history: changes")
+    of_others = (
+        "configured_links",
+        "table sources",
+        "frequency_tables",
+        "table histograms",
+        "history: changes",
+        "sightings",
+        "published_windows",
+    )
     if frame.attrs["name"] in of_others or not shared:
         pytest.skip("not of these runs")
     if "run_id" in shared:

@@ -317,6 +317,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         highest          | float64 | | computed | Highest run.
         lag1             | float64 | | computed | Autocorrelation of neighbouring runs, in measured order.
         lag1_p           | float64 | | computed | p-value of lag1, by permutation.
+        ljung_box_p      | float64 | | computed | p-value of the test that intervals of a transfer are independent.
+        ramp             | float64 | | computed | First interval of a transfer less the others, in standard errors.
         warm_up_runs     | float64 | | computed | First runs that differ from all later ones.
         n_base           | float64 | | computed | Number of runs of the base, or before.
         n_candidate      | float64 | | computed | Number of runs of the candidate, or after.

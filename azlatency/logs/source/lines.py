@@ -95,10 +95,8 @@ class UniformBlock(Sequence[Line]):
         for piece in self._pieces():
             count = piece.count("\n")
             if index < count:
-                break
+                return start + len(piece) - len(piece.split("\n", index)[-1])
             index, start = index - count, start + len(piece)
-        for _ in range(index):
-            start = self.whole.index("\n", start) + 1
         return start
 
     def __len__(self) -> int:
