@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import is_missing
-from azlatency.stats.across_runs.run_history import KEYS
 from azlatency.studies.format import (
     count_of,
     format_value,
@@ -138,8 +137,7 @@ def is_rounding(change: Row) -> bool:
 def last_of_each(found: History) -> pd.DataFrame:
     """Return the last change of each series, the largest first; none of runs whose order is only assumed."""
     assumed = found.series.loc[found.series["flags"].str.contains("order_assumed"), "what"]
-    changes = found.changes[~found.changes["what"].isin(assumed)]
-    return largest_first(changes.drop_duplicates(KEYS, keep="last"))
+    return last_largest_first(found.changes[~found.changes["what"].isin(assumed)])
 
 
 def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
