@@ -20,10 +20,11 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import changed, date, date_with_interval, drifts, labelled, size, together
+from azlatency.kit.changes import changed, date, date_with_interval, drifts, labelled, seen, size, together
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
+from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words, percent
@@ -40,6 +41,8 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH, _NAMED = 30, 3
 #: A path that was not measured for this many times the usual gap has ended.
 _ENDED = 3
+#: Sightings that a new level may be behind.
+_OPEN = ("unconfirmed", "newest")
 #: Metrics that are no times, which a margin in microseconds does not fit.
 _NO_TIMES = {"goodput", "loss"}
 #: Columns of the frames that the JSON has, in its order.
@@ -80,6 +83,8 @@ class Judged:
     points: pd.DataFrame
     changes: list[Row]
     recent: list[Row]
+    #: What the newest points show and no test confirms, in words.
+    unconfirmed: str = ""
 
     @property
     def is_searched(self) -> bool:
@@ -248,11 +253,18 @@ def _judged(found: History, since: Since) -> Iterator[Judged]:
     points, changes = (
         dict(iter(frame.groupby(KEYS, sort=False, dropna=False))) for frame in (found.points, found.changes)
     )
+    shown = sightings(found)
+    shown = shown[shown["kind"].isin(_OPEN)]
     for row in found.series.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         of_series = changes[key].to_dict("records") if key in changes else []
         recent = [change for change in of_series if since.includes(change, points[key])]
-        yield Judged(series=row, points=points[key], changes=of_series, recent=recent)
+        open_ones = [
+            seen(sighting, row["family"])
+            for sighting in shown[shown["what"] == row["what"]].to_dict("records")
+            if since.includes(sighting, points[key])
+        ]
+        yield Judged(series=row, points=points[key], changes=of_series, recent=recent, unconfirmed="; ".join(open_ones))
 
 
 # --- what is printed
@@ -289,19 +301,21 @@ def sheet(judgement: HistoryJudgement) -> Sheet:
 def _lines(judged: Judged) -> list[Line]:
     """Return a line for each new change of a series, or one line without a change; small ones are no failure."""
     series, codes = judged.series, judged.series["flags"].split()
-    word, drift = "steady", drifts(series)
+    word, drift = "no change", drifts(series)
     mark: Mark = "good"
     if drift:
         word, mark = ("DRIFTS", "bad") if judged.is_changed else ("drifts within the margin", "good")
     if not judged.is_searched:
         is_short = "few_clusters" in codes
         mark, word = ("open", "too short") if is_short else ("refused", "not judged")
+    elif judged.unconfirmed and not drift:
+        mark, word = "open", "not confirmed"
     elif judged.changes and not judged.recent:
         word = "no new change"
     name = f"{series['method']}, {series['metric']}"
     if not judged.recent:
-        reasons = "; ".join([*filter(None, [drift]), *explain(codes)])
-        cells = _cells(judged, word, now=_value(series, "level"), change=drift)
+        reasons = "; ".join([*filter(None, [drift, judged.unconfirmed]), *explain(codes)])
+        cells = _cells(judged, word, now=_value(series, "level"), change=drift or judged.unconfirmed)
         return [Line(mark=mark, cells=cells, name=name, group=series["path"], message=f"{word}: {reasons}")]
     lines = []
     for change in judged.recent:

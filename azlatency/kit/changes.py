@@ -186,6 +186,33 @@ def on_the_way(change: Row, sightings: pd.DataFrame) -> str:
     return f"in more than one step, with {join_words(between)} between" if between else ""
 
 
+def seen(row: Row, family: int) -> str:
+    """Say what was seen, and why it is no change of level."""
+    start, end = (day_of(row[name], row["window_ns"]) for name in ("date", "date_last"))
+    size, points = in_percent(row), count_of(row["n"], "point")
+    if row["kind"] == "unconfirmed":
+        return f"{size} since {start}: significant for this series alone, not among all {family}"
+    few = "point" if row["n"] == 1 else points
+    if row["kind"] == "oldest":
+        return f"{size} after the first {few}, until {end}: too few to test"
+    if row["kind"] == "newest":
+        return f"{size} in the last {few}, since {start}: too few to test"
+    if row["kind"] in ("came_and_went", "on_the_way"):
+        text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
+        if row["kind"] == "on_the_way":
+            return f"{text}, on the way to the next level"
+        return text if row.get("times", 1) == 1 else f"{row['times']} times away, farthest {text}"
+    side = "below" if row["after"] < row["limit"] else "above"
+    return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
+
+
+def day_of(start: pd.Timestamp, window_ns: float) -> str:
+    """Return the day of a point, or on which its window ended; logs without times have none."""
+    if pd.isna(start):
+        return "an unknown date"
+    return f"{start if is_missing(window_ns) else window_end(start, window_ns):%Y-%m-%d}"
+
+
 def in_force(change: Row) -> str:
     """Return the label in force, with the one before if it is another; empty if none is known."""
     label, before = change["label"], change["label_before"]

@@ -265,8 +265,8 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     if sightings.empty:
         return Note("Nothing else stands out: no shift near an end, no point that came and went.")
     family = found.series.set_index("what")["family"]
-    rows = _at_ends(_together(sightings), found, "date", "date_last")
-    rows = rows.assign(text=[_seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
+    rows = _together(sightings)
+    rows = rows.assign(text=[words.seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])
     columns: dict[str, Column] = {
         **_NAMES,
         "seen": text("text"),
@@ -285,31 +285,6 @@ def _together(sightings: pd.DataFrame) -> pd.DataFrame:
     times = sightings.groupby(["what", "kind"], dropna=False)["kind"].transform("size")
     farthest = away.groupby([sightings["what"], sightings["kind"]], dropna=False).transform("max") == away
     return sightings.assign(times=times)[(sightings["kind"] != "came_and_went") | farthest]
-
-
-def _seen(row: Row, family: int) -> str:
-    """Say what was seen, and why it is no change of level."""
-    start, end, points = _day(row["date"]), _day(row["date_last"]), count_of(row["n"], "point")
-    size = words.in_percent(row)
-    if row["kind"] == "unconfirmed":
-        return f"{size} since {start}: significant for this series alone, not among all {family}"
-    few = "point" if row["n"] == 1 else points
-    if row["kind"] == "oldest":
-        return f"{size} after the first {few}, until {end}: too few to test"
-    if row["kind"] == "newest":
-        return f"{size} in the last {few}, since {start}: too few to test"
-    if row["kind"] in ("came_and_went", "on_the_way"):
-        text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
-        if row["kind"] == "on_the_way":
-            return f"{text}, on the way to the next level"
-        return text if row["times"] == 1 else f"{row['times']} times away, farthest {text}"
-    side = "below" if row["after"] < row["limit"] else "above"
-    return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
-
-
-def _day(start: pd.Timestamp) -> str:
-    """Return the day of a point; logs without times have none."""
-    return "an unknown date" if pd.isna(start) else f"{start:%Y-%m-%d}"
 
 
 def _value(found: History, name: str, missing: str = "") -> Column:
@@ -347,7 +322,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     if len(found.changes) > _MOST:
         more = count_of(len(found.changes) - _MOST, "smaller change")
         findings.append(info(f"Also in the table: {more}."))
-    findings += [info(sentence) for sentence in _in_short_seen(_at_ends(sightings, found, "date_last"))]
+    findings += [info(sentence) for sentence in _in_short_seen(sightings)]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
             findings.append(info(f"{capitalised(SHORT[code].rstrip('?'))}: {flagged} of {len(searched)} series."))
@@ -362,11 +337,11 @@ def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
         sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
     first = sightings[sightings["kind"] == "oldest"]
     if first["what"].nunique() >= _MANY:
+        until = words.day_of(first["date_last"].max(), first["window_ns"].iloc[0])
         low, high = (words.in_percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
         sentences.append(
-            f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until "
-            f"{_day(first['date_last'].max())} at the latest: too few points to test. So many together: look for a "
-            "change of the method."
+            f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until {until} at the "
+            "latest: too few points to test. So many together: look for a change of the method."
         )
     if number := int(counts.get("newest", 0)):
         sentences.append(f"In {number} series, the last points differ from the level: too few to test.")

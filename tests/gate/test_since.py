@@ -76,7 +76,18 @@ def test_runs_without_times_are_judged_from_a_run_on(tmp_path: Path) -> None:
 
 def test_a_series_without_a_new_change_says_so(study: az.Study) -> None:
     lines = sheet(judge_history({"nights": study}, since=night(CHANGED + 5))).lines
-    assert sorted(line.cells["verdict"] for line in lines) == ["no new change", "steady"]
+    assert sorted(line.cells["verdict"] for line in lines) == ["no change", "no new change"]
+
+
+def test_what_only_the_newest_points_show_is_not_called_no_change(tmp_path: Path) -> None:
+    level = [*values(450, 20), 600.0, 605.0]
+    az.import_study("newest", [write_nights(tmp_path / "newest", {"az1-az3": level})], out=tmp_path)
+    judgement = judge_history({"newest": az.load("newest", processed=tmp_path)})
+    (line,) = sheet(judgement).lines
+    assert judgement.exit_code == 0 and line.cells["verdict"] == "not confirmed" and line.mark == "open"
+    assert line.cells["change"].endswith("% in the last 2 points, since 2026-09-21: too few to test")
+    earlier = judge_history({"newest": az.load("newest", processed=tmp_path)}, since="2026-09-22")
+    assert [line.cells["verdict"] for line in sheet(earlier).lines] == ["no change"]
 
 
 def test_two_changes_of_one_series_are_named_with_their_dates(tmp_path: Path) -> None:

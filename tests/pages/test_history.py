@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import numpy as np
@@ -15,6 +16,7 @@ from helpers.studies import load
 from helpers.tables import cell
 
 import azlatency as az
+from azlatency.kit.changes import seen
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import history as page
 from azlatency.stats.across_runs.run_history import History
@@ -110,9 +112,12 @@ def test_a_steady_study_is_said_to_be_steady() -> None:
 
 
 def test_what_is_seen_in_runs_without_times_has_no_date() -> None:
-    row = {"kind": "newest", "n": 1, "date": pd.NaT, "date_last": pd.NaT, "before": 1.0, "after": 1.5, "ratio": 1.5}
-    assert page._seen(row, 1) == "+50 % in the last point, since an unknown date: too few to test"
-    oldest = pd.DataFrame({"what": list("abcdefgh"), "kind": "oldest", "ratio": 1.5, "date_last": pd.NaT})
+    row = {"kind": "newest", "n": 1, "date": pd.NaT, "date_last": pd.NaT, "before": 1.0, "after": 1.5, "ratio": 1.5,
+           "window_ns": math.nan}  # fmt: skip
+    assert seen(row, 1) == "+50 % in the last point, since an unknown date: too few to test"
+    oldest = pd.DataFrame(
+        {"what": list("abcdefgh"), "kind": "oldest", "ratio": 1.5, "date_last": pd.NaT, "window_ns": math.nan}
+    )
     assert "until an unknown date at the latest" in page._in_short_seen(oldest)[0]
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from azlatency.stats.rows import Row
 
 _KEYS = ["path", "method", "metric", "what", "unit"]
-_COLUMNS = [*_KEYS, "kind", "at", "n", "date", "date_last", "before", "after", "ratio", "limit", "run_ids"]
+_COLUMNS = [*_KEYS, "kind", "at", "n", "date", "date_last", "window_ns", "before", "after", "ratio", "limit",
+            "run_ids"]  # fmt: skip
 #: Median absolute deviation to standard deviation, and how many of these a point must be away from its level.
 _ROBUST, _DEVIATIONS = 1.4826, 3.0
 #: Round trips that designs are held against, in ns.
@@ -46,14 +47,14 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
     DataFrame
         One row per sighting, in the order of the series: ``path``, ``method``, ``metric``, ``what``, ``unit``, the
         ``kind``, the position ``at`` of its first point, ``n`` points, ``date`` and ``date_last``, their start times,
-        ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in ns and the ``run_ids`` of these
-        points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among
-        all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of
-        the level beside them, also of a level that began with an unconfirmed step), ``came_and_went`` (fewer than five
-        points away from the level around them), ``on_the_way`` (fewer than five points between the levels before and
-        after a step: ``before`` is the level that they left) and ``crossed`` (a mean or median round trip that is, for
-        at least five points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed
-        change crossed this limit). A series that drifts is left out.
+        ``window_ns`` as in the series, ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in
+        ns and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series alone would show at the
+        error of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five points at the beginning
+        or the end, all on one side of the level beside them, also of a level that began with an unconfirmed step),
+        ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five
+        points between the levels before and after a step: ``before`` is the level that they left) and ``crossed`` (a
+        mean or median round trip that is, for at least five points, on the other side of 1 or 2 ms than most of its
+        points before ``at``, and no confirmed change crossed this limit). A series that drifts is left out.
     """
     searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
     rows: list[Row] = []
@@ -70,10 +71,13 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
             if unconfirmed:
                 levels = _levels(values, steps)
             seen = [*unconfirmed, *_apart(values, levels, size), *seen]
-        rows += [_named(group, sighting) for sighting in seen]
+        rows += [{**_named(group, sighting), "window_ns": searched.loc[what, "window_ns"]} for sighting in seen]
     frame = pd.DataFrame(rows, columns=_COLUMNS)
     dates = {name: pd.to_datetime(frame[name], utc=True).dt.as_unit("us") for name in ("date", "date_last")}
-    numbers = dict.fromkeys(("before", "after", "ratio", "limit"), "float64") | {"at": "int64", "n": "int64"}
+    numbers = dict.fromkeys(("window_ns", "before", "after", "ratio", "limit"), "float64") | {
+        "at": "int64",
+        "n": "int64",
+    }
     return frame.assign(**dates).astype(numbers | dict.fromkeys([*_KEYS, "kind", "run_ids"], "str"))
 
 
