@@ -123,16 +123,20 @@ def test_a_tile_shows_one_answer_and_the_page_five_questions(tmp_path: Path) -> 
     assert len({section["aria-labelledby"] for section in page.select("section")}) == 10
 
 
-def test_of_many_studies_the_answers_are_folded_and_of_few_they_are_open(tmp_path: Path) -> None:
-    """The questions of readers stand above, with an answer each."""
+def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(tmp_path: Path) -> None:
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     card = source("aws-euwest1-lagscope").card
     views = [pages.study_view(name) for name in ("aws-euwest1-lagscope", *["uksouth-echo-latency"] * 3)]
-    for studies in (views, views[:1]):
-        page = site._render("site.html.j2", "index.html", studies=studies, cards={views[0].name: card}, pages={})
-        fold = BeautifulSoup(page, "html.parser").select_one("details.words")
-        assert fold.has_attr("open") == (len(studies) == 1) and fold.select_one(".says") and fold.select_one(".dots")
-        assert fold.summary.get_text() == "AWS · eu-west-1: answer, 0 pages"
+    cards = {views[0].name: card}
+    many, few = (
+        BeautifulSoup(site._render("site.html.j2", "index.html", studies=some, cards=cards, pages={}), "html.parser")
+        for some in (views, views[:1])
+    )
+    title, answer, evidence = many.select_one(".studies tbody tr").find_all(["th", "td"])
+    assert title.a.get_text() == views[0].title and title.small.get_text() == "AWS · eu-west-1"
+    assert answer.get_text().startswith("Measured once: 1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs.")
+    assert evidence.get_text(strip=True) == "one run per path" and len(many.select(".studies tbody tr")) == 4
+    assert not few.select(".studies") and few.select_one(".answer .says") and few.select_one(".answer .dots")
 
 
 def test_an_emulated_lab_is_folded_below_the_clouds_and_alone_is_not(tmp_path: Path) -> None:
@@ -151,16 +155,6 @@ def test_the_legend_explains_the_marks_of_the_picture_only(tmp_path: Path) -> No
     page = site._render("site.html.j2", "index.html", studies=[], picture=view)
     legend = BeautifulSoup(page, "html.parser").select_one(".legend").get_text(" ", strip=True)
     assert legend.startswith("measured once or reported. Each mark")
-
-
-def test_what_a_text_reports_is_not_called_unanswered(tmp_path: Path) -> None:
-    """The text of UK South reports means and the 99th percentile, and nothing of a throughput."""
-    study = pages.study_view("uksouth-echo-latency")
-    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
-    page = site._render("site.html.j2", "index.html", studies=[study], pages={study.name: []}, cards={})
-    said = BeautifulSoup(page, "html.parser").select_one("details.words").get_text()
-    assert "How much data does each path carry?" in said
-    assert "How long does a round trip take" not in said and "How slow are the slowest packets?" not in said
 
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:

@@ -71,7 +71,10 @@ def make_card(study: Study) -> Card:
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
-    answer = say_ends_once(replace(answer, answer=(*changed_levels(levels), *answer.answer)))
+    changes = changed_levels(levels)
+    # Of a published series, the distances of today come first; of nightly runs, what changed.
+    parts = (*answer.answer, " ", *changes) if window and changes else (*changes, *answer.answer)
+    answer = say_ends_once(replace(answer, answer=parts))
     first = next(iter(stated_conclusions(study)), None)
     if window:
         said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."

@@ -130,9 +130,9 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         if on.any() and not on.all():
             where = PLACES[str(rows["placement"].iloc[0])]
             is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
-            chance = " (one run each: may be chance)" if is_once else ""
+            once = " (one run each)" if is_once else ""
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
-            parts.append((f"{where} ", with_it, " with it, ", without, f" without{chance}"))
+            parts.append((f"{where} ", with_it, " with it, ", without, f" without{once}"))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 

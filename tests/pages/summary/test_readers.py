@@ -22,7 +22,7 @@ SAID = {
     "canadacentral-proximity-placement": {
         "placement": "in the placement group 54–57 µs, in one zone 55–61 µs and across zones 1,364 µs (latte)",
         "accelerated": "in one zone 55–61 µs with it, 309 µs without; "
-        "across zones 1.36 ms with it, 1.84 ms without (one run each: may be chance)",
+        "across zones 1.36 ms with it, 1.84 ms without (one run each)",
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",

@@ -278,22 +278,22 @@ function searchBox() {
 
 // --- index: filters; without this script all studies are listed
 function filters() {
-  const cards = all(".cards>[data-tool]");
-  if (cards.length < 4) return;
-  const of = (card, name) => card.dataset[name].split("|").filter(Boolean);
+  const studies = all("[data-tool]");
+  if (studies.length < 4) return;
+  const of = (study, name) => study.dataset[name].split("|").filter(Boolean);
   const choose = name => {
-    const values = [...new Set(cards.flatMap(card => of(card, name)))].sort();
+    const values = [...new Set(studies.flatMap(study => of(study, name)))].sort();
     const select = make("select", {}, make("option", {value: ""}, "all"), ...values.map(value => make("option", {}, value)));
     select.addEventListener("change", show);
     return [name, select];
   };
   const show = () => {
-    cards.forEach(card => { card.hidden = chosen.some(([name, {value}]) => value && !of(card, name).includes(value)); });
-    if (chosen.some(([, {value}]) => value)) all("details:has(>.cards)").forEach(fold => { fold.open = !!one(".cards>:not([hidden])", fold); });
-    said.textContent = `${cards.filter(card => !card.hidden).length} of ${cards.length} studies`;
+    studies.forEach(study => { study.hidden = chosen.some(([name, {value}]) => value && !of(study, name).includes(value)); });
+    if (chosen.some(([, {value}]) => value)) all("details:has([data-tool])").forEach(fold => { fold.open = !!one("[data-tool]:not([hidden])", fold); });
+    said.textContent = `${studies.filter(study => !study.hidden).length} of ${studies.length} studies`;
   };
-  const chosen = ["tool", "placement", "confidence"].map(choose), said = make("span", {role: "status"});
-  one(".cards").before(make("div", {class: "filters", role: "group", "aria-label": "Filter the studies"},
+  const chosen = ["tool", "placement", "evidence"].map(choose), said = make("span", {role: "status"});
+  one(".studies,.cards").before(make("div", {class: "filters", role: "group", "aria-label": "Filter the studies"},
     ...chosen.map(([name, select]) => make("label", {}, name + " ", select)), said));
 }
 
