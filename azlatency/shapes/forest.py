@@ -173,7 +173,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     for place, (axis, (heading, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         scale = of_all or Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
-        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge)
+        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge, _LETTERS[columns > 1])
         if margin is not None:
             drawn.ratios(shown, (value, low, high), points, margin)
         else:
@@ -184,7 +184,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
             if line is not None:
                 axis.axvline(line / scale.scale, color=INK, linestyle="--", linewidth=1)
         runs = drawn.runs(dots, value, row)
-        drawn.rows(runs, _LETTERS[columns > 1])
+        drawn.rows(runs)
         drawn.dots(runs)
         axis.set_title(str(heading))
         if place % columns and list(group[row]) == names:
@@ -230,6 +230,7 @@ class _Panel:
         verdict: str,
         truth: str,
         edge: str,
+        letters: int,
     ) -> None:
         self.axis, self.unit, self.verdict, self.truth, self.edge = axis, unit, verdict, truth, edge
         self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
@@ -240,6 +241,7 @@ class _Panel:
             _low=rows[low].astype(float) / unit.scale,
             _high=rows[high].astype(float) / unit.scale,
         )
+        self.places = draw.name_rows(axis, [label(name, letters) for name in self.frame["_row"]])
 
     def ratios(
         self, frame: pd.DataFrame, columns: tuple[str, str, str], points: pd.DataFrame | None, margin: float | str
@@ -255,7 +257,8 @@ class _Panel:
         reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
         draw.equivalence(self.axis, None if isinstance(margin, str) else margin)
-        for place, each in enumerate(self.frame[margin] if isinstance(margin, str) else ()):
+        of_rows = self.frame[margin] if isinstance(margin, str) else ()
+        for place, each in zip(self.places, of_rows, strict=False):
             band = 1 / (1 + each), 1 + each
             self.axis.fill_betweenx([place - 0.5, place + 0.5], *band, color=BAND, linewidth=0, zorder=0)
 
@@ -290,11 +293,10 @@ class _Panel:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
 
-    def rows(self, runs: dict[str, list[float]], letters: int) -> None:
+    def rows(self, runs: dict[str, list[float]]) -> None:
         """Draw the value and the interval of each row, and write the value, or that of its only run, at the edge."""
-        draw.name_rows(self.axis, [label(name, letters) for name in self.frame["_row"]])
         left = self.axis.get_xlim()[0]
-        for place, row in enumerate(self.frame.to_dict("records")):
+        for place, row in zip(self.places, self.frame.to_dict("records"), strict=True):
             mark = MARKS.get(row.get(self.verdict), _PLAIN)
             ends = () if pd.isna(row["_low"]) or pd.isna(row["_high"]) else (max(row["_low"], left), row["_high"])
             if pd.isna(row["_value"]) and ends:
@@ -332,7 +334,7 @@ class _Panel:
 
     def dots(self, runs: dict[str, list[float]]) -> None:
         """Draw the runs."""
-        places = {name: place for place, name in enumerate(self.frame["_row"])}
+        places = dict(zip(self.frame["_row"], self.places, strict=True))
         draw.dots(
             self.axis,
             [
@@ -382,9 +384,9 @@ def _in_order(rows: pd.DataFrame, name: str, order: Sequence[str]) -> pd.DataFra
 
 
 def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
-    """Return the rows of each panel, in lines; ``columns`` panels are side by side."""
+    """Return the lines that the rows of each panel take; ``columns`` panels are side by side."""
     groups = [group[row] for _, group in frame.groupby(panel, sort=False, dropna=False)]
-    return [len(names) * lines(*(label(name, _LETTERS[columns > 1]) for name in names)) for names in groups]
+    return [sum(lines(label(name, _LETTERS[columns > 1])) for name in names) for names in groups]
 
 
 def _height(counts: list[int], gap: float, columns: int, row: float) -> float:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import seaborn
 
-from azlatency.kit.drawing.base import labelled, tip
+from azlatency.kit.drawing.base import labelled, lines, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
@@ -95,10 +96,13 @@ def equivalence(axis: Axes, margin: float | None) -> None:
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
 
 
-def name_rows(axis: Axes, names: Sequence[str]) -> None:
-    """Name the rows, the first one on top, with room beyond the first and the last one."""
-    axis.set_yticks(range(len(names)), names)
-    axis.set_ylim(len(names) - 0.4, -0.6)
+def name_rows(axis: Axes, names: Sequence[str]) -> list[float]:
+    """Name the rows, each as high as its name has lines, the first one on top; return where their values stand."""
+    heights = np.array([lines(name) for name in names])
+    places: list[float] = (heights.cumsum() - heights / 2 - 0.5).tolist()
+    axis.set_yticks(places, names)
+    axis.set_ylim(heights.sum() - 0.4, -0.6)
+    return places
 
 
 def brackets(ends: Sequence[float], digits: int = 4) -> str:
