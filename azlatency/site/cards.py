@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _WIDE = 8.0
 #: Share of the axis, in percent, that the values take at most, and that a character right of a dot takes.
 _ROOM, _LETTER = 70.0, 2.1
+#: Most letters of a link that does not break.
+_WHOLE = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,11 @@ class PartView:
     def html(self, page: str) -> Markup:
         """Return the part as HTML; ``page`` is the address of the card's page."""
         shown = Markup("<b>{}</b>").format(self.text) if self.bold else escape(self.text)
-        return Markup('<a href="{}#{}">{}</a>').format(page, self.target, shown) if self.target else shown
+        if not self.target:
+            return shown
+        # A number stays on one line with its unit and its range; a list of names may be longer than a line.
+        whole = Markup(' class="whole"') if len(self.text) <= _WHOLE else ""
+        return Markup('<a{} href="{}#{}">{}</a>').format(whole, page, self.target, shown)
 
 
 def plain_parts(parts: Iterable[PartView]) -> str:
