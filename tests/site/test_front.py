@@ -82,8 +82,9 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
         "How much throughput between zones?": ["westeurope-azure-cni"],
         "Did paths change over time?": ["emulated-cloud"],
         "Can I trust one run?": ["emulated-cloud"],
+        "Do two tools agree?": ["westeurope-azure-cni"],
     }
-    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 2, "emulated-cloud/00_summary.html": 4}
+    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 3, "emulated-cloud/00_summary.html": 4}
 
 
 def test_studies_of_one_region_are_told_apart_by_their_titles(tmp_path: Path) -> None:
@@ -116,11 +117,11 @@ def test_a_tile_shows_one_answer_and_the_page_five_questions(tmp_path: Path) -> 
     found = tiles([source(name) for name in names])
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     page = BeautifulSoup(site._render("site.html.j2", "index.html", studies=[], tiles=[*found, *found]), "html.parser")
-    assert len(found) == 5 and len(page.select("main > .tiles section")) == len(page.select(".guide section")) == 5
+    assert (len(found), len(page.select("main > .tiles section")), len(page.select(".guide section"))) == (6, 5, 7)
     first = page.select_one(".tiles section")
     assert len(first.find_all("p", recursive=False)) == 2 and first.summary.get_text() == "2 more studies"
-    assert len(first.select("details p")) == 2 and page.select_one(".guide summary").get_text().count("?") == 5
-    assert len({section["aria-labelledby"] for section in page.select("section")}) == 10
+    assert len(first.select("details p")) == 2 and page.select_one(".guide summary").get_text().count("?") == 7
+    assert len({section["aria-labelledby"] for section in page.select("section")}) == 12
 
 
 def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(tmp_path: Path) -> None:

@@ -12,13 +12,24 @@ from azlatency.kit.changes import in_percent, last_of_each, when
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
+from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.zone_pairs import short_pair
+from azlatency.stats.result import VERDICTS
 from azlatency.stats.within_run.time_series import by_burst, falling, reported_connection_ends, throughput_series
-from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, plain
+from azlatency.studies.format import (
+    count_of,
+    duration,
+    format_number,
+    format_value,
+    join_words,
+    one_prefix,
+    percent,
+    plain,
+)
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import newest_windows
@@ -37,6 +48,7 @@ QUESTIONS = {
     "changed": "Did paths change over time?",
     "throughput": "How much throughput between zones?",
     "bursts": "How long does a burst last?",
+    "tools": "Do two tools agree?",
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
 _MOST_LISTED, _FEW = 4, 3
@@ -60,7 +72,8 @@ def answers(
         "bursts": _bursts(falls),
         "connections": _connections(study),
         "changed": _changed(levels),
-        "one_run": _one_run(runs) or _one_rate(falls) or _published(runs),
+        "tools": _tools(runs),
+        "one_run": _one_run(runs) or _one_rate(falls) or _published(runs, levels),
     }
     return {question: sentence for question, sentence in found.items() if sentence}
 
@@ -214,6 +227,20 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
     return f"no: {count_of(len(rows), 'transfer')} on {path} start at ", rates
 
 
+def _tools(runs: pd.DataFrame) -> Sentence:
+    """Say whether the two methods with most pairs agree, of those that send the same packets."""
+    methods = agreement(runs).methods if len(runs) else pd.DataFrame()
+    alike = methods[(methods["differs_in"] == "") & methods["ratio_low"].notna()] if len(methods) else methods
+    if alike.empty:
+        return ()
+    row = alike.loc[alike["n"].astype(int).idxmax()]
+    ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
+    linked = Linked(f"{ratio} times", RunsRef(tuple(row["run_ids"].split()), "mean_ns"))
+    interval = f"{percent(row['confidence'])} CI {low} to {high}"
+    verdict = f"{VERDICTS[row['verdict']]}, margin {percent(row['margin'])}"
+    return f"{row['first']} takes ", linked, f" as long as {row['second']} ({interval}; {verdict})"
+
+
 def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
     """Return the largest over the smallest value of each path and method that was measured several times."""
     spread: dict[tuple[Any, Any], float] = {}
@@ -224,8 +251,9 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
     return spread
 
 
-def _published(runs: pd.DataFrame) -> Sentence:
-    """Say how far the windows of one path of a published series are apart: of the path where they are farthest."""
+def _published(runs: pd.DataFrame, levels: History) -> Sentence:
+    """Say how far the windows of one path of a published series are apart, of the paths whose level did not change."""
+    runs = runs[~runs["path"].isin(levels.changes["path"])] if len(runs) else runs
     newest = newest_windows(runs) if len(runs) else runs
     windows = runs[runs["path"].isin(newest["path"]) & runs["mean_ns"].notna()] if len(newest) < len(runs) else runs[:0]
     if windows.empty:
@@ -240,7 +268,8 @@ def _published(runs: pd.DataFrame) -> Sentence:
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
-    return "published means of one path differ by up to ", linked, f" ({path}: {reach}), {typical}"
+    start = "published means of a path whose level did not change differ by up to "
+    return start, linked, f" ({path}: {reach}), {typical}"
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
