@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from azlatency.logs.parse import NO_LOG
 from azlatency.logs.tables import Logs
@@ -102,10 +103,10 @@ class _Described:
 
 
 def names_of(study: Study) -> Logs:
-    """Return what a draft reads of a study: its logs, and the tool, zone and label of each run."""
+    """Return what a draft reads of a study: its logs, and the tool, ends, zone and label of each run."""
     logs = Logs()
     logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    columns = ["source_id", "tool", "zone", "heading"]
+    columns = ["source_id", "tool", "client", "server", "zone", "heading"]
     logs.rows["runs"] = study.runs[columns].astype(object).fillna("").to_dict("records")
     return logs
 
@@ -115,7 +116,7 @@ def draft(name: str, tables: Logs) -> str:
     tools = _tools(tables)
     paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
     logs = [path for path in paths_of.values() if path in tools]
-    described = _describe(logs)
+    described = _describe(logs, _addresses(tables))
     scenarios = _scenarios(logs, tools, described)
     if not any(run.get("heading") for run in tables.rows["runs"]):  # a scenario of study.toml hides labels
         described = _with_folders(described, scenarios, logs)
@@ -199,7 +200,7 @@ def draft_runs(tables: Logs) -> str:
     tools = _tools(tables)
     paths = [row["path"] for row in tables.rows["sources"]]
     logs = [path for path in paths if path in tools]
-    described = _describe(logs)
+    described = _describe(logs, _addresses(tables))
     by_path = {path: {"scenario": scenario} for path, scenario in _scenarios(logs, tools, described).items()}
     for item in described:
         by_path.setdefault(item.path, {}).update(item.values)
@@ -233,12 +234,43 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
     return [*lines, "]"]
 
 
-def _describe(logs: Sequence[str]) -> list[_Described]:
-    """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out."""
-    bare = _bare_pairs(logs)
+def _addresses(tables: Logs) -> dict[str, list[tuple[str, str]]]:
+    """Return the addresses of the client and the server of each run, by log; empty where a log names none."""
+    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for run in tables.rows["runs"]:
+        ends = (run.get("client") or "", run.get("server") or "")
+        found.setdefault(paths_of[run["source_id"]], []).append(ends)
+    return found
+
+
+def _host_pairs(logs: Sequence[str], addresses: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, re.Match[str]]:
+    """Return where names contain two addresses or two machines; none if one address would be two of these machines."""
+    pairs: dict[str, re.Match[str]] = {}
+    machines: dict[str, set[str]] = {}
+    for path in logs:
+        found = [match for match in _HOSTS.finditer(path) if not (match["word"] and _NO_HOSTS.fullmatch(match["word"]))]
+        if len(found) == 1:
+            pairs[path] = found[0]
+            for ends in addresses.get(path, ()) if found[0]["word"] else ():
+                for address, end in zip(ends, ("zone", "peer_zone"), strict=True):
+                    machines.setdefault(address, set()).add(found[0][end].lower())
+    # Thresholds such as "k115-k219" look like machines, too.
+    contradicted = any(address and len(names) > 1 for address, names in machines.items())
+    return {path: match for path, match in pairs.items() if not (contradicted and match["word"])}
+
+
+def _describe(
+    logs: Sequence[str], addresses: Mapping[str, Sequence[tuple[str, str]]] = MappingProxyType({})
+) -> list[_Described]:
+    """Return what the names of the logs say; logs whose names say nothing, or nothing certain, are left out.
+
+    ``addresses``: those of the client and the server of each run, by log.
+    """
+    bare, hosts = _bare_pairs(logs), _host_pairs(logs, addresses)
     folders = {path: ends for path in logs if (ends := _folder_ends(path)) is not None}
     series = series_that_count(logs)
-    of_zones = {path: item for path in logs if (item := _describe_one(path, bare.get(path), series)) is not None}
+    of_zones = {path: item for path in logs if (item := _describe_one(path, bare.get(path), hosts.get(path), series))}
     if any("zone" not in of_zones[path].values if path in of_zones else True for path in folders):
         # One pattern for all folders, whether their names are zones or not.
         of_zones = {path: item for path, item in of_zones.items() if path not in folders}
@@ -413,7 +445,9 @@ def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
     return pairs
 
 
-def _describe_one(path: str, bare: re.Match[str] | None, series: frozenset[str]) -> _Described | None:
+def _describe_one(
+    path: str, bare: re.Match[str] | None, hosts: re.Match[str] | None, series: frozenset[str]
+) -> _Described | None:
     """Return the pattern of one path: the fields with the text of their folders, from the first field on.
 
     ``series`` are those of `series_that_count` of all paths.
@@ -428,10 +462,9 @@ def _describe_one(path: str, bare: re.Match[str] | None, series: frozenset[str])
         zones.append((second.start("number"), second.end("number"), ""))
     if not zones and bare is not None:
         zones = [(*bare.span(end), "") for end in (1, 2)]
-    hosts = [match for match in _HOSTS.finditer(path) if not (match["word"] and _NO_HOSTS.fullmatch(match["word"]))]
-    if not zones and len(hosts) == 1:
-        ends = ("client", "server") if hosts[0]["client"] else ("zone", "peer_zone")
-        marks += [(*hosts[0].span(end), end) for end in ends]
+    if not zones and hosts is not None:
+        ends = ("client", "server") if hosts["client"] else ("zone", "peer_zone")
+        marks += [(*hosts.span(end), end) for end in ends]
     names = [path[start:end] for start, end, _ in zones]
     if len(zones) == 4 and names[:2] == names[2:]:  # "az1-az2/az1-az2_r1.log" names one pair twice
         del zones[2:]

@@ -38,6 +38,8 @@ _MOST = 3
 _LONGEST = 120
 #: That of a tool is none, nor is a decimal.
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
+#: A number with a unit sets something: 10M, 500mbit, 5ms.
+_WITH_UNIT = re.compile(r"\*(?:[kmgt]i?(?:b|bits?|bps|bytes?)?|bits?|bytes?|[mun]?s|min|h)(?![a-z])", re.IGNORECASE)
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -130,7 +132,11 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     for name in names:
         kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
     scenario_of = dict(zip(names, scenarios, strict=True))
-    repeated = {kind: alike for kind, alike in kinds.items() if len({scenario_of[name] for name in alike}) > 1}
+    repeated = {
+        kind: alike
+        for kind, alike in kinds.items()
+        if len({scenario_of[name] for name in alike}) > 1 and not _WITH_UNIT.search(kind)
+    }
     is_chain = are_labels and any(JOINED in name for name in names)
     # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})

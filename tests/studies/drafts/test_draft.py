@@ -105,6 +105,15 @@ def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[
     assert [f"{values['zone']} {values['peer_zone']}" for values in zoned] == zones
 
 
+def test_names_of_machines_that_the_addresses_in_the_logs_contradict_are_none() -> None:
+    """Thresholds of queues: k115-k219, k120-k224 … between the same two machines."""
+    names = ["iperf-k115-k219.log", "iperf-k120-k224.log"]
+    same, other = ("10.10.1.1", "10.10.1.2"), ("10.10.1.1", "10.10.1.3")
+    for second, zones in ((same, 0), (other, 0), (("", "10.10.1.3"), 2)):
+        described = _describe(names, {names[0]: [same], names[1]: [second]})
+        assert sum("zone" in item.values for item in described) == zones
+
+
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
     """The folder's zones are those of the file's name in one path only."""
     assert _describe(["az1-az2/az3-az1.log"]) == []

@@ -271,6 +271,8 @@ def test_one_advice_is_given_once_and_says_whether_it_joins_all(tmp_path: Path) 
         "  if those that differ in their last number only are repeats of each other, add to the end of study.toml:"
         in pairs
     )
+    rates = assumptions(logs(tmp_path / "rates", "a/tcp-1G.log", "a/tcp-2G.log", "b/tcp-1G.log", "b/tcp-2G.log"))
+    assert not any("last number" in line for line in rates), "a number with a unit counts nothing"
 
 
 def test_a_number_of_single_runs_counts_no_repeats(tmp_path: Path) -> None:
