@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
@@ -84,6 +85,10 @@ class Answer:
     reported: bool = False
 
 
+#: The message size behind a path; a path of which no log names an end.
+_SIZE, _UNKNOWN = re.compile(r", [\d,]+ B$"), ": ? → ?"
+
+
 def say_ends_once(answer: Answer) -> Answer:
     """Return an answer with the ends that all its paths share beside its axis; their scenarios tell them apart."""
     names = [dot.label.rpartition(": ") for dot in answer.dots]
@@ -91,9 +96,11 @@ def say_ends_once(answer: Answer) -> Answer:
     if len(names) < 2 or len(ends) > 1 or not all(shared.startswith(": ") and "→" in shared for shared in ends):
         return answer
     (shared,) = ends
+    path = _SIZE.sub("", shared)
 
     def short(sentence: Sentence) -> Sentence:
-        return tuple(part.replace(shared, "") if isinstance(part, str) else part for part in sentence)
+        parts = (part.replace(shared, "") if isinstance(part, str) else part for part in sentence)
+        return tuple(part.replace(path, "") if isinstance(part, str) else part for part in parts)
 
     dots = tuple(replace(dot, label=scenario) for dot, (scenario, *_) in zip(answer.dots, names, strict=True))
     return replace(
@@ -101,7 +108,7 @@ def say_ends_once(answer: Answer) -> Answer:
         answer=short(answer.answer),
         inference=short(answer.inference),
         dots=dots,
-        axis=f"{answer.axis}, {shared.removeprefix(': ')}",
+        axis=answer.axis + shared.replace(_UNKNOWN, "").replace(": ", ", ", 1),
     )
 
 

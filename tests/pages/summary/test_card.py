@@ -35,3 +35,10 @@ def test_ends_that_all_paths_share_stand_beside_the_axis() -> None:
         mixed = Answer(badge="indicative", dots=(*values, dot(other, [1.0], "ns")))
         assert say_ends_once(mixed) is mixed
     assert say_ends_once(Answer(badge="indicative", dots=tuple(values[:1]))).dots[0].label == "off: a → b"
+
+
+def test_a_card_names_no_ends_that_no_log_names() -> None:
+    dots = tuple(dot(f"{name}: ? → ?, 14 B", [value], "ns") for name, value in (("4G", 6e4), ("1G", 2e5)))
+    said = say_ends_once(Answer(badge="indicative", answer=("60 µs on 4G: ? → ?",), dots=dots, axis="median RTT"))
+    assert said.answer == ("60 µs on 4G",) and said.axis == "median RTT, 14 B"
+    assert [each.label for each in said.dots] == ["4G", "1G"]
