@@ -28,6 +28,7 @@ from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words, percent
+from azlatency.studies.runs.left_out import named
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -90,6 +91,11 @@ class Judged:
     def is_searched(self) -> bool:
         """Whether the series was long enough, and its runs alike."""
         return not is_missing(self.series["level"])
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the series has too few points to be searched."""
+        return "few_clusters" in self.series["flags"].split()
 
     @property
     def new(self) -> list[Row]:
@@ -272,7 +278,10 @@ def _judged(found: History, since: Since) -> Iterator[Judged]:
 
 def sheet(judgement: HistoryJudgement) -> Sheet:
     """Return everything that is printed of a history."""
-    lines = [line for judged in judgement.series for line in _lines(judged)]
+    short = [judged.series for judged in judgement.series if judged.is_short]
+    if len(short) <= _NAMED:
+        short = []
+    lines = [line for judged in judgement.series if not (short and judged.is_short) for line in _lines(judged)]
     used = {header for line in lines for header, cell in line.cells.items() if cell}
     lines = [
         replace(line, cells={header: cell for header, cell in line.cells.items() if header in used}) for line in lines
@@ -287,7 +296,8 @@ def sheet(judgement: HistoryJudgement) -> Sheet:
         folded="No new change",
         failure="changed",
         leave=("history", "flags", "points", "before"),
-        notes=tuple(_notes(judgement)),
+        notes=tuple([*_too_short(short), *_notes(judgement)]),
+        missing=tuple(row["what"] for row in short),
         properties={
             "studies": " ".join(judgement.names),
             "since": judgement.since.text,
@@ -306,8 +316,7 @@ def _lines(judged: Judged) -> list[Line]:
     if drift:
         word, mark = ("DRIFTS", "bad") if judged.is_changed else ("drifts within the margin", "good")
     if not judged.is_searched:
-        is_short = "few_clusters" in codes
-        mark, word = ("open", "too short") if is_short else ("refused", "not judged")
+        mark, word = ("open", "too short") if judged.is_short else ("refused", "not judged")
     elif judged.unconfirmed and not drift:
         mark, word = "open", "not confirmed"
     elif judged.changes and not judged.recent:
@@ -362,6 +371,13 @@ def sparkline(values: Sequence[float]) -> str:
     return "".join(_BARS[int(share * (len(_BARS) - 1) + 0.5)] for share in scaled)
 
 
+def _too_short(rows: Sequence[Row]) -> list[str]:
+    """Count series that have no rows of their own, because they are too short and many."""
+    paths = list(dict.fromkeys(row["path"] for row in rows))
+    count = f"{len(rows)} series have fewer than {FEWEST} points, too few to judge"
+    return [f"{count} ({named(paths, _NAMED)})."] if rows else []
+
+
 def _notes(judgement: HistoryJudgement) -> list[str]:
     """Explain how to read the rows, and what is odd about the nights."""
     searched = [judged for judged in judgement.series if judged.is_searched]
@@ -384,7 +400,8 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     if missing := [row for row in rows if row["missing"]]:
         most = max(missing, key=lambda row: row["missing"])
         notes.append(f"Nights without a run in {len(missing)} series, most in {most['what']}: {most['missing']}.")
-    flagged = [*rows, *(change for judged in searched for change in judged.new)]
+    flagged = [*(row for judged, row in zip(judgement.series, rows, strict=True) if not judged.is_short)]
+    flagged += [change for judged in searched for change in judged.new]
     codes = dict.fromkeys(code for row in flagged for code in row["flags"].split())
     return notes + [f"{text}." for text in explain(tuple(codes))]
 

@@ -39,6 +39,16 @@ def test_too_few_nights_end_with_3(nights: Path, tmp_path: Path) -> None:
     assert result.returncode == 3 and "10 points per series are needed; the longest has 9" in result.stdout
 
 
+def test_many_short_series_are_one_line_and_skipped_cases(tmp_path: Path) -> None:
+    levels = {f"az1-az{zone}": values(450 + zone, 9) for zone in range(2, 7)} | {"az2-az1": values(400, 22)}
+    folder = write_nights(tmp_path / "short", levels)
+    lines = history(folder, cwd=tmp_path).stdout.splitlines()
+    assert not any(line.startswith("too short") for line in lines) and lines[1].startswith("no change  zone 2 → zone 1")
+    shown = "zone 1 → zone 2, zone 1 → zone 3, zone 1 → zone 4, …"
+    assert any(f"5 series have fewer than 10 points, too few to judge ({shown})." in line for line in lines)
+    assert 'tests="6"' in history(folder, "--format", "junit", cwd=tmp_path).stdout
+
+
 def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(nights, tmp_path / "odd")
     shutil.rmtree(folder / str(FIRST + timedelta(days=8)))
