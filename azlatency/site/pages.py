@@ -24,6 +24,7 @@ from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
 from azlatency.studies.format import count_of, plain
 from azlatency.studies.imports.changes import changed_since_import
+from azlatency.studies.manifest.path_pattern import AZURE_REGION
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.store.study import load
 
@@ -34,7 +35,7 @@ _SHORT = {
 }  # fmt: skip
 #: How the providers name their regions: eu-west-1, europe-west4, westeurope.
 _REGIONS = {
-    "AWS": r"[a-z]{2}(-[a-z]+)+-\d", "Google Cloud": r"[a-z]+-[a-z]+\d+", "Azure": r"[a-z]{4,}\d?",
+    "AWS": r"[a-z]{2}(-[a-z]+)+-\d", "Google Cloud": r"[a-z]+-[a-z]+\d+", "Azure": AZURE_REGION,
 }  # fmt: skip
 #: And sizes of machines: Standard_D4s_v5, cx2-8x16.
 _SIZES = {"Azure": r"Standard_.*", "IBM Cloud": r"[a-z]{2}\d[a-z]?-\d+x\d+"}

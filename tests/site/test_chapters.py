@@ -26,6 +26,8 @@ def test_a_study_has_the_pages_that_it_has_data_for() -> None:
     [
         ({"region": "westeurope"}, "Azure · westeurope"),
         ({"region": "eastus2"}, "Azure · eastus2"),
+        ({"region": "germanywestcentral"}, "Azure · germanywestcentral"),
+        ({"region": "rack"}, "Provider not said · rack"),
         ({"region": "eu-west-1"}, "AWS · eu-west-1"),
         ({"region": "europe-west4"}, "Google Cloud · europe-west4"),
         ({"vm_size": "Standard_D4s_v5"}, "Azure · region not said"),
