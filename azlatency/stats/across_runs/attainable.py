@@ -14,34 +14,12 @@ from azlatency.stats.across_runs.search import MOST, smallest_number
 
 
 def smallest_n(p: float, confidence: float = 0.95, *, sides: Literal["two", "upper", "range"] = "two") -> int:
-    """Return the fewest independent observations that allow a distribution-free interval of a quantile.
+    """Return the fewest independent observations that allow a distribution-free interval of the ``p``-quantile.
 
-    Parameters
-    ----------
-    p : float
-        Level of the quantile, between 0 and 1.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    sides : {"two", "upper", "range"}
-        ``two``: an equal-tailed interval with both ends. ``upper``: an upper bound. ``range``: from the smallest to the
-        largest value.
+    ``sides``: ``two``, an equal-tailed interval with both ends; ``upper``, an upper bound; ``range``, from the smallest
+    to the largest value. Dependent packets need as many *effective* observations. Thompson, Annals of Mathematical
+    Statistics 7:122 (1936).
 
-    Returns
-    -------
-    int
-        Number of observations. Dependent packets need as many *effective* observations.
-
-    Raises
-    ------
-    ValueError
-        If a level is not between 0 and 1.
-
-    Notes
-    -----
-    Thompson, Annals of Mathematical Statistics 7:122 (1936).
-
-    Examples
-    --------
     >>> [smallest_n(0.999, sides=sides) for sides in ("two", "upper", "range")]
     [3688, 2995, 2995]
     """
@@ -57,33 +35,12 @@ def smallest_n(p: float, confidence: float = 0.95, *, sides: Literal["two", "upp
 
 
 def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = True) -> int:
-    """Return the number of rounds from which data can reach the level in a family of tests.
+    """Return the number of rounds (not ``paired``: runs on each side) from which data can reach the level in a family.
 
-    Parameters
-    ----------
-    tests : int
-        Number of tests in the family, for example pairs of zones.
-    confidence : float
-        Family-wise level, between 0 and 1.
-    paired : bool
-        Count rounds; otherwise runs on each side.
+    ``tests``: those of the family, for example pairs of zones. At this number a test can begin to decide; plan at least
+    one more. Bonferroni, the first step of Holm, on the smallest attainable p of the exact sign-flip or permutation
+    test.
 
-    Returns
-    -------
-    int
-        Rounds, or runs on each side. At this number a test can begin to decide; plan at least one more.
-
-    Raises
-    ------
-    ValueError
-        If ``tests`` is less than 1.
-
-    Notes
-    -----
-    Bonferroni, the first step of Holm, on the smallest attainable p of the exact sign-flip or permutation test.
-
-    Examples
-    --------
     >>> rounds_needed(3), rounds_needed(3, paired=False)
     (7, 5)
     """
@@ -94,20 +51,10 @@ def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = Tr
 
 
 def percentile_sizes(sizes: Iterable[float] | pd.Series = (), confidence: float = 0.95) -> pd.DataFrame:
-    """Return the fewest observations for each percentile.
+    """Return the fewest observations for each percentile; ``sizes`` are those of each existing run, NaN if unknown.
 
-    Parameters
-    ----------
-    sizes : Series or iterable of float
-        Observations of each existing run. Runs of unknown size are left out.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per level ``q``, ascending: `smallest_n` for each kind of bound (``two``, ``upper``, ``range``), how
-        many of the ``runs`` have ``enough`` observations for both bounds, and their ``run_ids``.
+    One row per level ``q``, ascending: `smallest_n` for each kind of bound (``two``, ``upper``, ``range``), how many of
+    the ``runs`` have ``enough`` observations for both bounds, and their ``run_ids``.
     """
     numbers = floats(sizes)
     counts = [float(number) for number in numbers if math.isfinite(number)]

@@ -33,39 +33,13 @@ def fan_out(
     independent: bool = False,
     unit: str = "ns",
 ) -> pd.DataFrame:
-    """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from single round trips.
+    """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from the single round trips of a run.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values in ``unit`` in the order of sending, or the samples of one run.
-    n_calls : int
-        Number of parallel calls, at least 1.
-    p : float
-        Level of the quantile, between 0 and 1.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    independent : bool
-        Use exact binomial ranks, for values that are independent by design.
-    unit : str
-        Unit of the values.
-
-    Returns
-    -------
-    DataFrame
-        One row: the quantile, for calls that are independent of each other; if calls are slow together, the truth is
-        lower. ``block_maxima`` (float64) is the same quantile over blocks of ``n_calls`` consecutive packets, which
-        contain the dependence; missing if it is a lost probe. ``tail_unresolved``: less than one observation above the
-        single-call quantile.
-
-    Raises
-    ------
-    ValueError
-        If ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
-
-    Notes
-    -----
-    The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
+    It is the p ** (1/N)-quantile of one call (Dean & Barroso 2013), for calls that are independent of each other; if
+    calls are slow together, the truth is lower. ``data``: values in ``unit`` in the order of sending, or samples;
+    ``independent`` ones have exact binomial ranks. ``block_maxima`` (float64): the same quantile over blocks of
+    ``n_calls`` consecutive packets, which contain the dependence; missing if it is a lost probe. ``tail_unresolved``:
+    less than one observation above the single-call quantile.
     """
     level = fan_out_level(n_calls, p)
     single = quantiles(data, level, confidence, independent=independent, unit=unit)

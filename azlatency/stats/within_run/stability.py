@@ -116,37 +116,13 @@ def stability(
 ) -> Stability:
     """Find the level shifts of one run, each with size, time and confirmation.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Round-trip times in ``unit`` in the order of sending, or the samples of one run.
-    times : array_like, shape (n,), optional
-        Send times in ns. Samples bring their own; without times, packets are counted.
-    block_ns : float
-        Length of a block in ns, if there are send times.
-    level : float
-        Level of the block quantile. 0.95 finds a tail that grows while the median stays.
-    margin : float
-        Relative change that matters in practice; 0.05 is 5 %.
-    confidence : float
-        Level of the interval of each change, between 0 and 1.
-    unit : str
-        Unit of the values.
+    ``data``: round-trip times in ``unit`` in the order of sending, or the samples of one run; ``times``: send times in
+    ns (samples bring their own), without which packets are counted. ``block_ns``: the length of a block, if there are
+    send times; ``level``: that of the block quantile (0.95 finds a tail that grows while the median stays); ``margin``:
+    the relative change that matters in practice. Flags: ``nonstationary`` (confirmed shifts; summarise each segment),
+    ``clock_step`` (send times run backwards and are not used), ``short_series`` (fewer than 20 blocks), ``no_values``,
+    ``constant``.
 
-    Returns
-    -------
-    Stability
-        Two frames, ``run`` and ``shifts``. Flags: ``nonstationary`` (confirmed shifts; summarise each segment),
-        ``clock_step`` (send times run backwards and are not used), ``short_series`` (fewer than 20 blocks),
-        ``no_values``, ``constant``.
-
-    Raises
-    ------
-    ValueError
-        If ``times`` and ``data`` differ in length, or the data come from several runs.
-
-    Notes
-    -----
     Best partition of the normal scores of the block medians (Bai & Perron 2003) with the penalty 3 log(B) times their
     long-run variance (Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
     point that holds for long-range dependence as well (Shao 2011). Runs of 5,000 packets without a shift are called
@@ -154,10 +130,6 @@ def stability(
     (clusters of late packets); a shift of 20 % between independent packets that vary by 50 % is found in 96 %. A level
     that lasts less than a tenth of the run is not found.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from azlatency.stats.within_run.stability import stability
     >>> level = np.repeat([200.0, 230.0], 20_000)
     >>> rtt = level * np.random.default_rng(2).lognormal(0, 0.1, 40_000)
     >>> stability(rtt, unit="µs").shifts["at"].tolist()
