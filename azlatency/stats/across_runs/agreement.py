@@ -176,7 +176,7 @@ def bland_altman(
     }
     for name, (low, high) in ends.items():
         row |= {f"{name}_low": math.exp(low), f"{name}_high": math.exp(high)}
-    row["p"] = max(tost(middle, error, n - 1, *limits).p for middle in (lowest, highest))
+    row["p"] = max(tost(middle, error, n - 1, *limits) for middle in (lowest, highest))
     inside = math.exp(lowest - inner * error), math.exp(highest + inner * error)
     row["verdict"] = verdict_of(row["ratio_low"], row["ratio_high"], *inside, relative)
     return row

@@ -13,7 +13,6 @@ from azlatency.logs.grammar.units import quantity
 from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
@@ -25,6 +24,7 @@ from helpers.cases import generated
 from helpers.enumeration import sign_flip_p
 from helpers.oracle_answers import Refused, answers, array
 from helpers.rank_tests import rank_sum_tails, signed_rank_tails
+from helpers.results import compare_runs
 
 
 def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
@@ -37,23 +37,28 @@ def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
 @answers("summary_tests", "welch|", p="p_rel")
 def welch_t(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    test = welch(first, second, given["conf"])
-    assert test is not None
+    found = welch(first, second)
+    assert found is not None
+    difference, (error, df) = first.mean - second.mean, found
+    half = stats.t.ppf((1 + given["conf"]) / 2, df) * error
     return {
-        "diff": test.difference, "se": test.error, "df": test.df, "t": test.t, "p": test.p, "lower": test.low,
-        "upper": test.high,
+        "diff": difference, "se": error, "df": df, "t": difference / error,
+        "p": 2 * stats.t.sf(abs(difference) / error, df), "lower": difference - half, "upper": difference + half,
     }  # fmt: skip
 
 
 @answers("summary_tests", "tost")
 def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    outer, inner = welch(first, second, given["conf"]), welch(first, second, 2 * given["conf"] - 1)
-    assert outer is not None and inner is not None
-    both = tost(outer.difference, outer.error, outer.df, given["margin_low"], given["margin_high"])
+    found = welch(first, second)
+    assert found is not None
+    difference, (error, df) = first.mean - second.mean, found
+    half = stats.t.ppf(given["conf"], df) * error
+    t_lower, t_upper = ((difference - given[name]) / error for name in ("margin_low", "margin_high"))
+    p = tost(difference, error, df, given["margin_low"], given["margin_high"])
     return {
-        "t_lower": both.t_low, "t_upper": both.t_high, "p_lower": both.p_low, "p_upper": both.p_high, "p": both.p,
-        "ci90": [inner.low, inner.high], "equivalent_at_05": both.p < 0.05,
+        "t_lower": t_lower, "t_upper": t_upper, "p_lower": stats.t.sf(t_lower, df), "p_upper": stats.t.cdf(t_upper, df),
+        "p": p, "ci90": [difference - half, difference + half], "equivalent_at_05": p < 0.05,
     }  # fmt: skip
 
 

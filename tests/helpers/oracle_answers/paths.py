@@ -38,9 +38,9 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     by_name = {}
     for name, values in given["log_ratio"].items():
         n, mean, sd = summary(array(values))
-        both = tost(mean, sd / math.sqrt(n), n - 1, -margin, margin)
-        by_name[name] = {"p_lower": both.p_low, "p_upper": both.p_high, "p": both.p,
-                       "ci90": student_interval(array(values), 0.9), "equivalent": both.p < 0.05}  # fmt: skip
+        ends = {"p_lower": (-margin, math.inf), "p_upper": (-math.inf, margin), "p": (-margin, margin)}
+        p = {side: tost(mean, sd / math.sqrt(n), n - 1, *limits) for side, limits in ends.items()}
+        by_name[name] = {**p, "ci90": student_interval(array(values), 0.9), "equivalent": p["p"] < 0.05}
     return by_name
 
 
