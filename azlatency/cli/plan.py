@@ -85,7 +85,7 @@ def plan(  # noqa: PLR0913 - one for each option of the command
 
     The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs no editing.
     """
-    from azlatency.planning.design import Plan, PlanError, parse_host, read_hosts, requested
+    from azlatency.planning.design import Plan, PlanError, Rounds, parse_host, read_hosts
 
     tools = list(dict.fromkeys(tool or []))
     if (base is None) != (candidate is None):
@@ -99,7 +99,9 @@ def plan(  # noqa: PLR0913 - one for each option of the command
             study=folder_name(study),
             hosts=tuple(machines),
             tools=tuple(tools),
-            rounds=_rounds(machines, tools, precision, pilot, spread) if rounds is None else requested(rounds),
+            rounds=_rounds(machines, tools, precision, pilot, spread)
+            if rounds is None
+            else Rounds(rounds, "as requested with --rounds"),
             seed=seed,
             seconds=seconds,
             message_bytes=message_bytes,

@@ -287,11 +287,6 @@ def schedule(
 # --- rounds
 
 
-def requested(number: int) -> Rounds:
-    """Return a number of rounds that somebody chose."""
-    return Rounds(number, "as requested with --rounds")
-
-
 def practical(rounds_for: Callable[[float], Rounds], precision: float) -> Rounds:
     """Return the rounds for a precision; advise against more than `MANY_ROUNDS`, and refuse ten times as many."""
     rounds = rounds_for(precision)

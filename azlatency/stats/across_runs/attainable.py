@@ -1,16 +1,50 @@
-"""What a design can show at all: fewest observations for a percentile, fewest rounds for a test."""
+"""What a design can show at all: fewest observations for a percentile, fewest rounds for a test.
+
+The smallest p-value of a rank test is known before any data: two runs against two can never reach 5 %. Runs or rounds
+are exchanged, never packets (Fisher, The Design of Experiments, 1935).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import pandas as pd
 
-from azlatency.stats import exact
 from azlatency.stats.across_runs.run_values import floats, run_ids_of
-from azlatency.stats.across_runs.search import MOST, smallest_number
+
+#: The search for the smallest number ends here; a larger answer is reported as "more than that".
+MOST = 10**15
+
+
+def smallest_number(enough: Callable[[int], bool], start: int, most: int = MOST) -> int | None:
+    """Return the smallest number from ``start`` for which ``enough`` holds; ``None`` if it is above ``most``.
+
+    ``enough`` must stay true once it is true: bisection.
+    """
+    low, high = start - 1, start
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def attainable_paired(rounds: int) -> float:
+    """Return the smallest two-sided signed-rank p of ``rounds`` paired differences: 2 / 2^R, at most 1."""
+    return 1.0 if rounds < 1 else min(1.0, 2.0 ** (1 - rounds))
+
+
+def attainable_unpaired(first: int, second: int) -> float:
+    """Return the smallest two-sided p of a rank-sum test (smaller tail doubled): 2 / C(m + n, m), at most 1."""
+    if first < 1 or second < 1:
+        return 1.0
+    # A quotient of integers: the count of thousands of runs exceeds every float.
+    return min(1.0, 2 / math.comb(first + second, first))
 
 
 def smallest_n(p: float, confidence: float = 0.95, *, sides: Literal["two", "upper", "range"] = "two") -> int:
@@ -46,7 +80,7 @@ def rounds_needed(tests: int = 1, confidence: float = 0.95, *, paired: bool = Tr
     """
     if tests < 1:
         raise ValueError(f"tests = {tests}: at least one")
-    attainable_p = exact.attainable_paired if paired else (lambda runs: exact.attainable_unpaired(runs, runs))
+    attainable_p = attainable_paired if paired else (lambda runs: attainable_unpaired(runs, runs))
     return smallest_number(lambda runs: attainable_p(runs) * tests < 1 - confidence, 2) or MOST
 
 

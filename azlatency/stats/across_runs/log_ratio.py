@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from azlatency.stats import exact
+from azlatency.stats.across_runs.attainable import attainable_paired, attainable_unpaired
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
 from azlatency.stats.across_runs.shared_spread import shared_spread
@@ -97,7 +97,7 @@ def of_groups(
     """
     x, y = np.log(first.values), np.log(second.values)
     order = run_order(x, y) if first.in_order and second.in_order else RunOrder()
-    few = exact.attainable_unpaired(len(x), len(y)) > 1 - confidence
+    few = attainable_unpaired(len(x), len(y)) > 1 - confidence
     pooled, separate = _pooled_spread(x, y), welch(summary(x), summary(y))
     decides = means = _of_means(x, y, pooled, separate, spread, few=few)
     if not few and separate is not None:
@@ -158,7 +158,7 @@ def of_rounds(
     rounds = len(ratios)
     in_order = first.in_order and second.in_order and not random_order
     relative = max(_relative_step(first), _relative_step(second))
-    few = exact.attainable_paired(rounds) > 1 - confidence
+    few = attainable_paired(rounds) > 1 - confidence
     by_mean = few or relative > _WIDE_STEP * float(ratios.std(ddof=1)) / math.sqrt(2)
 
     def ends(level: float) -> tuple[float, float] | None:

@@ -102,10 +102,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
                 "path": str(path),
                 "method": str(method),
                 "kind": " ".join(str(name) for name in named if not pd.isna(name) and name != ""),
-                "region": _text(first["region"]),
-                "peer_region": _text(first["peer_region"]),
-                "placement": _text(first["placement"]),
-                "vm_size": _text(first["vm_size"]),
+                **_circumstances(first),
                 "accelerated_networking": first["accelerated_networking"],
                 "message_bytes": first["message_bytes"],
                 "value": column,
@@ -130,10 +127,7 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
             "path": str(row["scenario"]),
             "method": str(row["tool"]),
             "kind": str(row["tool"]),
-            "region": _text(row["region"]),
-            "peer_region": _text(row["peer_region"]),
-            "placement": _text(row["placement"]),
-            "vm_size": _text(row["vm_size"]),
+            **_circumstances(row),
             "accelerated_networking": {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower()),
             "value": "mean_ns",
             "lowest": float(row["value_low"]),
@@ -157,6 +151,10 @@ def _printed_step(row: Row) -> float | None:
         return None
     scale = float(row["value_low"]) / float(numbers[0].replace(",", ""))
     return scale * 10.0 ** -min(len(number.partition(".")[2]) for number in numbers)
+
+
+def _circumstances(row: Row | pd.Series) -> dict[str, str]:
+    return {name: _text(row[name]) for name in ("region", "peer_region", "placement", "vm_size")}
 
 
 def _text(value: Any) -> str:

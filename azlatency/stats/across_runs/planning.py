@@ -22,11 +22,11 @@ import pandas as pd
 from scipy.spatial.distance import pdist
 from scipy.special import betaincinv, chdtri, gammaincinv, stdtrit
 
+from azlatency.stats.across_runs.attainable import MOST, smallest_number
 from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import WIDENING
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
-from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
 from azlatency.stats.result import FEASIBLE

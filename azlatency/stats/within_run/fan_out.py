@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
 
 
-def fan_out_level(n_calls: int, p: float = 0.5) -> float:
-    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls."""
-    if n_calls < 1 or not 0 < p < 1:
-        raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
-    return float(p ** (1 / n_calls))
-
-
 def fan_out(
     data: Values,
     n_calls: int,
@@ -41,8 +34,9 @@ def fan_out(
     ``n_calls`` consecutive packets, which contain the dependence; missing if it is a lost probe. ``tail_unresolved``:
     less than one observation above the single-call quantile.
     """
-    level = fan_out_level(n_calls, p)
-    single = quantiles(data, level, confidence, independent=independent, unit=unit)
+    if n_calls < 1 or not 0 < p < 1:
+        raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
+    single = quantiles(data, float(p ** (1 / n_calls)), confidence, independent=independent, unit=unit)
     x, _ = to_array(data)
     blocks, maximum = len(x) // n_calls, math.nan
     if blocks:

@@ -10,8 +10,7 @@ Sources: Bai, Review of Economics and Statistics 79:551 (1997); Hodges & Lehmann
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from azlatency.stats.within_run.change_points import (
     find_level_shifts,
     self_normalised_statistic,
 )
-from azlatency.stats.within_run.hodges_lehmann import Shift, hodges_lehmann
+from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
 from azlatency.studies.runs.samples import select_one_run
 
 if TYPE_CHECKING:
@@ -184,8 +183,7 @@ def level_of_run(
         return run | {"stable": True, "flags": " ".join([*flags, "constant"])}, []
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
-    shift_of = partial(hodges_lehmann, confidence=confidence)
-    found = _shifts(medians, scores, begins, size, changes, variance, margin, shift_of)
+    found = _shifts(medians, scores, begins, size, changes, variance, margin, confidence)
     shifts = [{**shift, "unit": unit} for shift in found]
     confirmed = sum(shift["confirmed"] for shift in shifts)
     flags += ("nonstationary",) if confirmed else ()
@@ -201,13 +199,13 @@ def _shifts(
     changes: list[int],
     variance: float,
     margin: float,
-    shift_of: Callable[[FloatArray, FloatArray], Shift],
+    confidence: float,
 ) -> Iterator[Row]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
         left, right = medians[before:at], medians[at:after]
-        change = shift_of(right, left)
+        change = hodges_lehmann(right, left, confidence)
         step = float(scores[at:after].mean() - scores[before:at].mean())
         statistic, _ = self_normalised_statistic(scores[before:after], SEGMENT)
         reach = math.floor(_BAI * variance / step**2) + 1 if step else math.inf

@@ -10,10 +10,9 @@ import pandas as pd
 from scipy import stats
 
 from azlatency.logs.grammar.units import quantity
-from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation
-from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_distribution
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
@@ -114,7 +113,7 @@ def ranks(given: dict[str, Any]) -> dict[str, Any]:
 def moses(given: dict[str, Any]) -> dict[str, Any]:
     x, y = array(given["x"]), array(given["y"])
     shift = hodges_lehmann(x, y, given["conf"])
-    support, law = exact.rank_sum_distribution(np.arange(1.0, len(x) + len(y) + 1), len(x))
+    support, law = rank_sum_distribution(np.arange(1.0, len(x) + len(y) + 1), len(x))
     counts = support - len(x) * (len(x) + 1) / 2
     qu = counts[np.searchsorted(np.cumsum(law), (1 - given["conf"]) / 2 - 1e-12)]
     return {"qu": qu, "lower": shift.low, "upper": shift.high, "achieved": shift.confidence}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from azlatency.stats import exact
+from azlatency.stats.across_runs.attainable import attainable_paired, attainable_unpaired
 from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
 from azlatency.stats.across_runs.two_groups import student_interval, summary, tost
 from azlatency.stats.multiplicity import adjust_p
@@ -47,4 +47,4 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
 @answers("asymmetry_matrix", "min-attainable-p|")
 def attainable(given: dict[str, Any]) -> dict[str, Any]:
     k = given["runs_per_direction"]
-    return {"unpaired_two_sided": exact.attainable_unpaired(k, k), "paired_two_sided": exact.attainable_paired(k)}
+    return {"unpaired_two_sided": attainable_unpaired(k, k), "paired_two_sided": attainable_paired(k)}
