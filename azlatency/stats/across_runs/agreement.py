@@ -65,11 +65,7 @@ class Agreement(NamedTuple):
 
 
 def agreement(
-    data: Study | pd.DataFrame,
-    *,
-    value: str = "mean_ns",
-    margin: float | str = "5%",
-    confidence: float = 0.95,
+    data: Study | pd.DataFrame, *, value: str = "mean_ns", margin: float | str = "5%", confidence: float = 0.95
 ) -> Agreement:
     """Compare every two methods that measured common paths and rounds; runs without rounds are paired by path.
 

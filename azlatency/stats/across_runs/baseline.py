@@ -18,14 +18,7 @@ import pandas as pd
 
 from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.planning import runs_to_reach
-from azlatency.stats.across_runs.run_values import (
-    RunValues,
-    is_frame,
-    refusals,
-    resolution_column,
-    run_values,
-    unit_of,
-)
+from azlatency.stats.across_runs.run_values import RunValues, is_frame, refusals, resolution_column, run_values, unit_of
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
 from azlatency.stats.rows import Row, joined, number, with_flags
 from azlatency.studies.runs.path import NetworkPath
@@ -199,10 +192,7 @@ def _decides(run_set: RunValues, middle: float, limits: list[float], confidence:
 
 
 def baseline(
-    data: Study | pd.DataFrame,
-    expectations: Iterable[Expectation] | None = None,
-    *,
-    confidence: float = 0.95,
+    data: Study | pd.DataFrame, expectations: Iterable[Expectation] | None = None, *, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Check every expectation against the runs that measured it.
 

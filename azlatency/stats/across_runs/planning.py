@@ -350,11 +350,7 @@ def plan(
 
 
 def precision_curves(
-    runs: pd.DataFrame,
-    plans: pd.DataFrame,
-    *,
-    confidence: float = 0.95,
-    assurance: float = _ASSURANCE,
+    runs: pd.DataFrame, plans: pd.DataFrame, *, confidence: float = 0.95, assurance: float = _ASSURANCE
 ) -> pd.DataFrame:
     """Return the number of runs at each precision, for the path of each method that needs the most; see `runs_needed`.
 

@@ -32,13 +32,7 @@ TABLE = "bounds of the count in a printed table, then Clopper & Pearson 1934 at 
 
 
 def exceedance(
-    data: Values,
-    limit: float,
-    *,
-    confidence: float = 0.95,
-    lost: int = 0,
-    independent: bool = False,
-    unit: str = "ns",
+    data: Values, limit: float, *, confidence: float = 0.95, lost: int = 0, independent: bool = False, unit: str = "ns"
 ) -> pd.DataFrame:
     """Estimate the share of probes of one run that are strictly slower than ``limit``, as one row.
 
@@ -121,13 +115,7 @@ def table_counts(limit: float, n: int, ranks: Sequence[int], values: Sequence[fl
 
 
 def table_exceedance(
-    limit: float,
-    n: int,
-    ranks: Sequence[int],
-    values: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
+    limit: float, n: int, ranks: Sequence[int], values: Sequence[float], *, confidence: float = 0.95, unit: str = "ns"
 ) -> pd.DataFrame:
     """Bound the share above a limit from a printed percentile table."""
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
@@ -136,13 +124,7 @@ def table_exceedance(
 
 
 def histogram_exceedance(
-    limit: float,
-    low: FloatArray,
-    high: FloatArray,
-    counts: FloatArray,
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
+    limit: float, low: FloatArray, high: FloatArray, counts: FloatArray, *, confidence: float = 0.95, unit: str = "ns"
 ) -> pd.DataFrame:
     """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class."""
     n = int(counts.sum())

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def fan_out(
-    data: Values,
-    n_calls: int,
-    p: float = 0.5,
-    *,
-    confidence: float = 0.95,
-    independent: bool = False,
-    unit: str = "ns",
+    data: Values, n_calls: int, p: float = 0.5, *, confidence: float = 0.95, independent: bool = False, unit: str = "ns"
 ) -> pd.DataFrame:
     """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from the single round trips of a run.
 

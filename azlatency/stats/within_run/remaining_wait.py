@@ -34,11 +34,7 @@ METHOD = "equilibrium distribution (Cox 1962); ratio estimator at the effective 
 
 
 def remaining_wait(
-    data: Values,
-    q: Iterable[float] = (0.5, 0.99),
-    confidence: float = 0.95,
-    *,
-    unit: str = "ns",
+    data: Values, q: Iterable[float] = (0.5, 0.99), confidence: float = 0.95, *, unit: str = "ns"
 ) -> pd.DataFrame:
     """Estimate quantiles of the time until the outstanding reply, for a user who arrives at a random moment.
 

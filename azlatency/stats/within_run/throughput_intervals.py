@@ -29,11 +29,7 @@ BURST_S = 60
 
 
 def interval_mean(
-    data: Values,
-    seconds: float | Sequence[float] = 1.0,
-    *,
-    confidence: float = 0.95,
-    unit: str = "bit/s",
+    data: Values, seconds: float | Sequence[float] = 1.0, *, confidence: float = 0.95, unit: str = "bit/s"
 ) -> pd.DataFrame:
     """Estimate the mean rate of one run from its reporting intervals: total over total time.
 

@@ -24,12 +24,7 @@ METHOD = "Theil-Sen slope over the run (Sen 1968), variance times the residuals'
 _MOST_BLOCKS = 400
 
 
-def trend(
-    data: Values,
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
-) -> pd.DataFrame:
+def trend(data: Values, *, confidence: float = 0.95, unit: str = "ns") -> pd.DataFrame:
     """Estimate the drift over a series of values in ``unit`` in time order, and test it for a monotone trend.
 
     One row: the drift from the beginning to the end (``estimate``, ``low`` and ``high`` in ``unit``), ``n`` and
