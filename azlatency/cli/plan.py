@@ -85,9 +85,9 @@ def plan(  # noqa: PLR0913 - one for each option of the command
 
     The script writes logs, runs.csv and study.toml, so that `azlatency import FOLDER --study NAME` needs no editing.
     """
-    from azlatency.planning.design import PlanError, make_plan, parse_host, read_hosts, requested
+    from azlatency.planning.design import Plan, PlanError, Rounds, parse_host, read_hosts
 
-    tools = tool or []
+    tools = list(dict.fromkeys(tool or []))
     if (base is None) != (candidate is None):
         raise typer.BadParameter("give both --base and --candidate, or neither", param_hint="--base")
     switches = {} if base is None or candidate is None else {"base": base, "candidate": candidate}
@@ -95,16 +95,18 @@ def plan(  # noqa: PLR0913 - one for each option of the command
         machines: list[Host] = read_hosts(hosts) if hosts is not None else []
         for text in host or []:
             machines.append(parse_host(text, machines))
-        made = make_plan(
-            folder_name(study),
-            machines,
-            tools,
-            _rounds(machines, tools, precision, pilot, spread) if rounds is None else requested(rounds),
+        made = Plan(
+            study=folder_name(study),
+            hosts=tuple(machines),
+            tools=tuple(tools),
+            rounds=_rounds(machines, tools, precision, pilot, spread)
+            if rounds is None
+            else Rounds(rounds, "as requested with --rounds"),
             seed=seed,
             seconds=seconds,
             message_bytes=message_bytes,
             port=port,
-            runner=_runner_words(runner),
+            runner=tuple(_runner_words(runner)),
             region=region,
             switches=switches,
             every=every,

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from azlatency.gate.formats import Line, Mark, Sheet
-from azlatency.gate.verdict import (
-    DECISIONS,
-    HELPS,
-    HOLM,
-    T_INTERVAL,
-    Decision,
-    Judgement,
-    Outcome,
-    is_feasible,
-)
+from azlatency.gate.verdict import DECISIONS, HELPS, HOLM, T_INTERVAL, Decision, Judgement, Outcome, is_feasible
 from azlatency.kit.cells import is_missing
 from azlatency.kit.intervals import known_ends
 from azlatency.kit.titles import capitalised

@@ -225,11 +225,7 @@ def judge_history(
     if by_time:
         found = found._replace(series=found.series[found.series["unit"] == "ns"])
     return HistoryJudgement(
-        names=tuple(studies),
-        series=tuple(_judged(found, start)),
-        since=start,
-        confidence=confidence,
-        margin=margin,
+        names=tuple(studies), series=tuple(_judged(found, start)), since=start, confidence=confidence, margin=margin
     )
 
 

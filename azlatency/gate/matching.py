@@ -22,12 +22,7 @@ _MOST_ALIKE = 3
 
 
 def align_paths(
-    after: pd.DataFrame,
-    before: pd.DataFrame,
-    maps: Maps = (),
-    *,
-    scenarios: bool = True,
-    across: Sequence[str] = (),
+    after: pd.DataFrame, before: pd.DataFrame, maps: Maps = (), *, scenarios: bool = True, across: Sequence[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Name paths and methods of both sides by the same rule, so that equal texts stand for equal paths and methods.
 

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -216,28 +217,34 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
     sides = [(base, candidate)] if candidate is not None else _pairs_of_scenarios(base)
-    found = _Comparison(margin, tuple(dict.fromkeys(metrics)), maps, confidence, tool, path, tuple(across))
-    for side in sides:
-        found.add(*side)
-    seen, compared = found.seen, found.compared
-    _check_filters(seen, tool, path)
-    _check_across(across, seen)
-    remarks = dict.fromkeys(found.remarks)
+    setting, select = Setting(margin, confidence), partial(_select, tool=tool, path=path)
+    asked = tuple(dict.fromkeys(metrics))
+    parts = [part for pair in sides for part in _compare(*pair, asked, setting, maps, across, select)]
+    afters, befores = [part.after for part in parts], [part.before for part in parts]
+    _check_filters([*afters, *befores], tool, path)
+    if named := [name for name in across if name != "scenario"]:  # which tells the sides apart anyway
+        check_across(named, pd.concat([*afters, *befores]))
+    compared = [item for part in parts for item in part.compared]
+    only_in_base = tuple(name for part in parts for name in part.only_in_base)
+    only_in_candidate = tuple(name for part in parts for name in part.only_in_candidate)
+    remarks = dict.fromkeys(remark for part in parts for remark in part.remarks)
+    if copies := set[str]().union(*(part.copies for part in parts)):
+        logs = "1 log is" if len(copies) == 1 else f"{len(copies)} logs are"
+        remarks |= {f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence": None}
     hints = None
     if not compared:
-        if not metrics and not found.on_both_sides:
+        if not metrics and not any(part.on_both_sides for part in parts):
             remarks |= dict.fromkeys(_no_metric(*sides[0]))
-        elif found.only_in_base and found.only_in_candidate:
+        elif only_in_base and only_in_candidate:
             hints = nothing_in_common
     elif candidate is not None and all(item.row["n_base"] == item.row["n_candidate"] == 1 for item in compared):
         hints = numbers_apart
     if hints is not None:
-        after, before = (_select(pd.concat(frames), tool, path) for frames in (seen[::2], seen[1::2]))
-        remarks |= dict.fromkeys(hints(before, after))
+        remarks |= dict.fromkeys(hints(select(pd.concat(befores)), select(pd.concat(afters))))
     for study, name in zip((base, candidate), names, strict=True):
         if study is not None:
-            runs = _select(client_runs(study), tool, path)
-            remarks |= dict.fromkeys(f"{name}: {line}" for line in in_words(runs, without_result(study)))
+            lines = in_words(select(client_runs(study)), without_result(study))
+            remarks |= dict.fromkeys(f"{name}: {line}" for line in lines)
     if candidate is None:
         # What the names say is the question here; that their numbers count repeats is still assumed.
         remarks |= dict.fromkeys(line for line in assumptions(base) if line.startswith("assumed: "))
@@ -253,76 +260,70 @@ def judge(  # noqa: PLR0913 - one for each option of the command
         margin=margin,
         confidence=confidence,
         rows=judged(compared, confidence),
-        only_in_base=tuple(found.only_in_base),
-        only_in_candidate=tuple(found.only_in_candidate),
+        only_in_base=only_in_base,
+        only_in_candidate=only_in_candidate,
         remarks=tuple(remarks),
     )
 
 
-@dataclass(slots=True)
-class _Comparison:
-    """What is asked, see `judge`; what the sides have in common; and what only one of two measured."""
+class _Part(NamedTuple):
+    """What was found for one metric of two sides: all their runs, the comparisons, and the runs of one side only.
 
-    margin: str
-    metrics: tuple[str, ...]
-    maps: Maps
-    confidence: float
-    tool: str | None
-    path: str | None
-    across: tuple[str, ...]
-    compared: list[Compared] = field(default_factory=list)
-    only_in_base: list[str] = field(default_factory=list)
-    only_in_candidate: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    seen: list[pd.DataFrame] = field(default_factory=list)
-    on_both_sides: bool = False
+    ``copies``: what names the runs that are on both sides.
+    """
 
-    def add(self, base: Study, candidate: Study) -> None:
-        """Compare the runs of two studies, or of two scenarios of one, without a verdict."""
-        by_time = parse_margin(self.margin)[1] > 0
-        # Two scenarios of one study are compared: their names are what differs.
-        scenarios = base.version != candidate.version
-        copies: set[str] = set()
-        for metric in self.metrics or _MEASURED:
-            after, before, value = frames_of_metric(candidate, base, metric)
-            sides = (with_network_paths(after, candidate), with_network_paths(before, base))
-            after, before = align_paths(*sides, self.maps, scenarios=scenarios, across=self.across)
-            self.seen += [after, before]
-            after, before = (_select(frame, self.tool, self.path) for frame in (after, before))
-            if metric == "throughput" and by_time and not self.metrics:
-                if len(after) and len(before):
-                    self.remarks.append("Throughput is on both sides and not compared, because the margin is a time")
-                continue
-            self.on_both_sides |= bool(len(after) and len(before))
-            after_keys, before_keys = after.index, before.index
-            if scenarios:
-                after_keys, before_keys = _contents(after, candidate), _contents(before, base)
-            shared = set(after_keys) & set(before_keys)
-            copies |= shared
-            after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
-            if len(after) and len(before) and elsewhere(after, before):
-                self.remarks.append("The two sides are in different regions and are not compared")
-            matched = pairings(after, before)
-            sides_of_pairs = [pairing.sides(value, self.across) for pairing in matched]
-            rows = compare_pairings(matched, sides_of_pairs, Setting(self.margin, self.confidence))
-            levels = "" if scenarios else f"{_scenario(candidate)} against {_scenario(base)}: "
-            self.compared += [
-                Compared(
-                    row | {"metric": metric, "path": f"{levels}{row['path']}"}, pairing, pair, pairing.column(value)
-                )
-                for row, pairing, pair in zip(rows, matched, sides_of_pairs, strict=True)
-            ]
-            self.only_in_base += _unmatched(metric, before, [pairing.before for pairing in matched])
-            self.only_in_candidate += _unmatched(metric, after, [pairing.after for pairing in matched])
-        if copies:
-            logs = "1 log is" if len(copies) == 1 else f"{len(copies)} logs are"
-            self.remarks.append(
-                f"{logs} on both sides, byte for byte, and left out: a copy is not independent evidence"
-            )
+    after: pd.DataFrame
+    before: pd.DataFrame
+    on_both_sides: bool
+    compared: list[Compared]
+    only_in_base: list[str]
+    only_in_candidate: list[str]
+    copies: set[str]
+    remarks: list[str]
 
 
-def _scenario(study: Study) -> str:
-    return study.name.rpartition("@")[2]
+def _compare(
+    base: Study,
+    candidate: Study,
+    metrics: Sequence[str],
+    setting: Setting,
+    maps: Maps,
+    across: Sequence[str],
+    select: Callable[[pd.DataFrame], pd.DataFrame],
+) -> Iterator[_Part]:
+    """Compare the runs of two studies, or of two scenarios of one, by metric and without a decision; see `judge`."""
+    by_time = parse_margin(setting.margin)[1] > 0
+    # Two scenarios of one study are compared: their names are what differs.
+    scenarios = base.version != candidate.version
+    levels = "" if scenarios else " against ".join(side.name.rpartition("@")[2] for side in (candidate, base)) + ": "
+    for metric in metrics or _MEASURED:
+        after, before, value = frames_of_metric(candidate, base, metric)
+        sides = (with_network_paths(after, candidate), with_network_paths(before, base))
+        seen = align_paths(*sides, maps, scenarios=scenarios, across=across)
+        after, before = map(select, seen)
+        is_on_both, remarks = bool(len(after) and len(before)), []
+        if metric == "throughput" and by_time and not metrics:
+            if is_on_both:
+                remarks = ["Throughput is on both sides and not compared, because the margin is a time"]
+            yield _Part(*seen, False, [], [], [], set(), remarks)
+            continue
+        after_keys, before_keys = after.index, before.index
+        if scenarios:
+            after_keys, before_keys = _contents(after, candidate), _contents(before, base)
+        shared = set(after_keys) & set(before_keys)
+        after, before = after[~after_keys.isin(shared)], before[~before_keys.isin(shared)]
+        if len(after) and len(before) and elsewhere(after, before):
+            remarks = ["The two sides are in different regions and are not compared"]
+        matched = pairings(after, before)
+        sides_of_pairs = [pairing.sides(value, across) for pairing in matched]
+        rows = compare_pairings(matched, sides_of_pairs, setting)
+        compared = [
+            Compared(row | {"metric": metric, "path": f"{levels}{row['path']}"}, pairing, pair, pairing.column(value))
+            for row, pairing, pair in zip(rows, matched, sides_of_pairs, strict=True)
+        ]
+        only_before = _unmatched(metric, before, [pairing.before for pairing in matched])
+        only_after = _unmatched(metric, after, [pairing.after for pairing in matched])
+        yield _Part(*seen, is_on_both, compared, only_before, only_after, shared, remarks)
 
 
 def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
@@ -335,12 +336,6 @@ def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
         )
     parts = [select_scenario(study, str(name)) for name in scenarios]
     return list(combinations(parts, 2))
-
-
-def _check_across(across: Sequence[str], frames: Sequence[pd.DataFrame]) -> None:
-    """Raise `ValueError` if a field that may differ is unknown; ``scenario`` tells the sides apart anyway."""
-    if named := [name for name in across if name != "scenario"]:
-        check_across(named, pd.concat(frames))
 
 
 def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> Iterator[str]:

@@ -70,14 +70,15 @@ def table(
     return Table(caption, titled, rows, [*notes, *explained], source or (refs if "run_ids" in frame else None))
 
 
-def text(name: str, *, names_row: bool = False, right: bool = False) -> Column:
-    """Return a column of words; ``names_row``: they tell the rows apart; ``right``: they are set as numbers are."""
-    return Column("", itemgetter(name), align="right" if right else None, names_row=names_row)
+def text(
+    name: str | Callable[[Row], str], missing: str = "", *, names_row: bool = False, right: bool = False
+) -> Column:
+    """Return a column of words: those of a column of the frame, or what a function says of a row.
 
-
-def said(say: Callable[[Row], str], missing: str = "", *, right: bool = False) -> Column:
-    """Return a column of what a function says of a row; the other parameters are as those of `number` and `text`."""
-    return Column("", say, words(missing=missing), align="right" if right else None)
+    ``names_row``: they tell the rows apart; ``right``: they are set as numbers are.
+    """
+    say = itemgetter(name) if isinstance(name, str) else name
+    return Column("", say, words(missing=missing), align="right" if right else None, names_row=names_row)
 
 
 def number(name: str, spec: str = ",.4g", unit: Unit = PLAIN, missing: str = "") -> Column:

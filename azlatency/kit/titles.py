@@ -126,11 +126,6 @@ def ratio_range(ratios: Iterable[float]) -> str:
     return "–".join(dict.fromkeys(map(format_value, (known[0], known[-1]))))
 
 
-def sentences(*parts: tuple[str, object]) -> str:
-    """Join the sentences of a caption whose second part is true."""
-    return " ".join(sentence for sentence, applies in parts if applies)
-
-
 def capitalised(quantity: str) -> str:
     """Return the name of a quantity as a sentence begins with it; "p99" stays as it is."""
     return quantity if quantity[1:2].isdigit() else f"{quantity[:1].upper()}{quantity[1:]}"

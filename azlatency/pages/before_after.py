@@ -70,22 +70,18 @@ def changes(found: pd.DataFrame) -> Table | Note:
             "Nothing to compare: no path was measured with the same tool on both sides, both are the same import, "
             "or their regions differ."
         )
-    shown = found.assign(
-        words=["not estimable" if pd.isna(row["ratio"]) else verdict_words(row) for row in found.to_dict("records")],
-        sides=[f"{new} against {old} runs" for new, old in zip(found["n_candidate"], found["n_base"], strict=True)],
-    )
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
-        "verdict": text("words"),
+        "verdict": text(lambda row: "not estimable" if pd.isna(row["ratio"]) else verdict_words(row)),
         "flags": flags(),
-        "after against before": text("sides"),
+        "after against before": text(lambda row: f"{row['n_candidate']} against {row['n_base']} runs"),
         "ratio": number("ratio", ".3f"),
         "interval that decides": ends("decides_low", "decides_high", ".3f", missing="not known"),
         "p": p_value("p"),
     }
     notes = [f"Margin ±{percent(found['margin'].iloc[0])}.", DECIDES]
-    return table(shown, "After over before (scope: across runs)", columns, notes, value="typical")
+    return table(found, "After over before (scope: across runs)", columns, notes, value="typical")
 
 
 def changes_forest(found: pd.DataFrame) -> Chart | Note:

@@ -12,7 +12,7 @@ from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit,
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import count, flags, said, table, text
+from azlatency.kit.table import count, flags, table, text
 from azlatency.kit.titles import capitalised
 from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
@@ -130,11 +130,11 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "in or before the" if _window(found) else "changed on": said(words.date),
+        "in or before the" if _window(found) else "changed on": text(words.date),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
-        "change": said(words.size, right=True),
-        "label in force": said(words.labelled, "–"),
+        "change": text(words.size, right=True),
+        "label in force": text(words.labelled, "–"),
     }
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
@@ -294,7 +294,7 @@ def _value(found: History, name: str, missing: str = "") -> Column:
     def shown(row: Row) -> str:
         return "" if is_missing(row[name]) else format_value(row[name], row["unit"], digits=digits)
 
-    return said(shown, missing, right=True)
+    return text(shown, missing, right=True)
 
 
 def _column(row: Row) -> str:

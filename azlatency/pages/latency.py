@@ -15,7 +15,7 @@ from azlatency.kit.drawing.palette import HUES, pair_of, told_apart
 from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, join_by_method, measured_once
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import cited, count, flags, number, p_value, said, table, text
+from azlatency.kit.table import cited, count, flags, number, p_value, table, text
 from azlatency.kit.titles import by_method, extremes, names, span
 from azlatency.kit.units import read_in
 from azlatency.kit.words import PRINTED
@@ -378,7 +378,7 @@ def _token(name: str) -> Column:
     def token(row: Row) -> str:
         return words_of(row.get(name))
 
-    return cited(said(token, "–", right=True), source)
+    return cited(text(token, "–", right=True), source)
 
 
 # --- findings

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, Column, Ref, ReportedRef, Row, RunsRef, Table
-from azlatency.kit.drawing.draw import short_number
+from azlatency.kit.cells import MICROSECONDS, Ref, ReportedRef, Row, RunsRef, Table
+from azlatency.kit.drawing import draw
 from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import between, condition_ref, ends, number, table, text
-from azlatency.kit.titles import by_method, extremes, sentences, span, times
+from azlatency.kit.titles import by_method, extremes, span, times
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import (
     PLACES,
@@ -58,25 +58,19 @@ def conditions(levels: pd.DataFrame) -> Table | Note:
     """Return what was measured, or is reported, under which conditions."""
     if levels.empty:
         return Note("This study has no latency, neither in a log nor in a text.")
-    rows = levels.to_dict("records")
-    shown = levels.drop(columns="flags").assign(
-        place=levels["placement"].str.replace("_", " ").replace("", "not said"),
-        per_run=levels["value"].str.removesuffix("_ns"),
-        vm=[_vm(row) for row in rows],
-    )
-    columns: dict[str, Column] = {
+    columns = {
         "path": text("path", names_row=True),
-        "placement": text("place"),
+        "placement": text(lambda row: row["placement"].replace("_", " ") or "not said"),
         "RTT": between("lowest", "highest", ",.1f", MICROSECONDS, join_equal=True),
-        "statistic per run": text("per_run"),
+        "statistic per run": text(lambda row: row["value"].removesuffix("_ns")),
         "runs": number("n", ",.0f", missing="not said"),
         "from": text("origin"),
         "method": text("method", names_row=True),
-        "VM": text("vm"),
+        "VM": text(_vm),
     }
     note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
     notes = [note] if (levels["origin"] == "reported").any() else []
-    caption = "Round-trip times by placement, nearest first"
+    caption, shown = "Round-trip times by placement, nearest first", levels.drop(columns="flags")
     return table(shown, caption, columns, notes, source=lambda row: [condition_ref(row)])
 
 
@@ -97,22 +91,22 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
     """
     if levels.empty:
         return Note("No chart: no log and no text of this study contains a latency.")
-    values = run_values_of(levels, runs)
-    drawn = _drawn(levels, links)
+    values, window = run_values_of(levels, runs), newest_window(runs)
+    drawn = _drawn(levels, links, window)
     if len(drawn) == 1:
         only = drawn.iloc[0]
         reach = span((only["lowest"], only["highest"]), "ns")
         return Note(f"No chart: one measurement only. {only['row']}, {only['method']}: {reach}.")
-    result, points, window = _range_of_paths(levels, drawn["size"], values), _points(drawn, values), newest_window(runs)
-    each, is_grouped = "run", len(drawn) > _MOST_ROWS
-    if window:
-        points, drawn = (rows.assign(panel=rows["panel"].str.replace(" of a run", "")) for rows in (points, drawn))
+    result = _range_of_paths(levels, drawn["size"], values)
+    each, is_grouped = f"mean published for {window}" if window else "run", len(drawn) > _MOST_ROWS
+    numbers = pd.Series({label: of_runs.values for label, of_runs in values.items()}, dtype=object)
+    points = drawn[["panel", "row"]].assign(point=numbers).explode("point").dropna().astype({"point": "float64"})
     if is_grouped:
-        drawn, points, each = *_by_region(drawn), "path, its typical run"
-    if window:
-        each = f"path, its mean published for {window}" if is_grouped else f"mean published for {window}"
+        drawn, points = _by_region(drawn)
+        each = f"path, its {each if window else 'typical run'}"
     logged = drawn[drawn["origin"] == "log"]
     repeated = logged[logged["low"].notna()]
+    confidence = percent(repeated["confidence"].max())
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
         "point",
@@ -126,9 +120,9 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         edge="text",
         unit=MICROSECONDS,
         xlabel="round-trip time, µs",
-        caption=sentences(
+        caption=draw.caption(
             (f"Each hollow dot is a {each}.", len(logged)),
-            (f"Bar: {_level_of(repeated)} interval of the typical run, the median run.", len(repeated)),
+            (f"Bar: {confidence} interval of the typical run, the median run.", len(repeated)),
             (
                 "A dot without a bar is a single run; the spread between runs is unknown.",
                 len(repeated) < len(logged) and not window and not is_grouped,
@@ -143,19 +137,16 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
     )
 
 
-def _level_of(repeated: pd.DataFrame) -> str:
-    return percent(repeated["confidence"].iloc[0]) if len(repeated) else ""
-
-
-def _drawn(levels: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
+def _drawn(levels: pd.DataFrame, links: pd.DataFrame, window: str) -> pd.DataFrame:
     """Return conditions with what a forest draws of them: names, and the ends of a range that a text reports."""
+    of_log = "" if window else " of a run"
     truths = sums_of_both_directions(links)
     is_log = levels["origin"] == "log"
     is_range = levels["lowest"] < levels["highest"]
     statistic = levels["value"].str.removesuffix("_ns")
     middle = (levels["lowest"] + levels["highest"]) / 2
     drawn = levels.assign(
-        panel=levels["method"] + ", " + statistic + is_log.map({True: " of a run", False: " as reported (no log)"}),
+        panel=levels["method"] + ", " + statistic + is_log.map({True: of_log, False: " as reported (no log)"}),
         row=[_place(row["path"], row["placement"] or "unknown placement") for row in levels.to_dict("records")],
         point=levels["estimate"].where(is_log, levels["lowest"].mask(is_range)),
         low=levels["low"].where(is_log, levels["lowest"].where(is_range)),
@@ -175,7 +166,7 @@ def _numbers(row: Row) -> str:
         values = [row["lowest"]]
     step = 0.0 if pd.isna(row["resolution"]) else row["resolution"]
     scale = MICROSECONDS.scale
-    return " – ".join(short_number(value / scale, step / scale) for value in values if pd.notna(value))
+    return " – ".join(draw.short_number(value / scale, step / scale) for value in values if pd.notna(value))
 
 
 def _by_region(drawn: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -202,17 +193,6 @@ def _place(path: str, placement: str) -> str:
     return path if words.lower() in path.lower() else f"{path} ({words})"
 
 
-def _points(drawn: pd.DataFrame, values: dict[int, RunValues]) -> pd.DataFrame:
-    """Return one row per run of the conditions."""
-    runs = [
-        (row["panel"], row["row"], value)
-        for label, row in drawn.to_dict("index").items()
-        if label in values
-        for value in values[label].values
-    ]
-    return pd.DataFrame(runs, columns=["panel", "row", "point"])
-
-
 def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[int, RunValues]) -> str:
     """Say from where to where the round trips of the method reach that measured the most."""
     measured = as_measured(levels)
@@ -233,22 +213,18 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
     """Return pairs of conditions that differ in ``what`` alone; ``runs``: what these were made from."""
     if steps.empty:
         return Note(f"No two measurements of this study differ in {what} alone.")
-    rows, window = steps.to_dict("records"), newest_window(runs)
-    # Nobody who reads a published series can repeat it.
-    shown = (steps.drop(columns="flags") if window else steps).assign(
-        before=[_level(row, "base_") for row in rows],
-        after=[_level(row, "") for row in rows],
-        sides=[" / ".join("?" if pd.isna(n) else str(n) for n in (row["n_base"], row["n_candidate"])) for row in rows],
-        conclusion=[_conclusion(row, window) for row in rows],
+    window = newest_window(runs)
+    shown = steps.assign(
+        conclusion=[_conclusion(row, window) for row in steps.to_dict("records")],
         times_low=steps["ratio"].fillna(steps["measured_low"]),
         times_high=steps["ratio"].fillna(steps["measured_high"]),
     )
-    columns: dict[str, Column] = {
-        "from": text("before", names_row=True),
-        "to": text("after", names_row=True),
+    columns = {
+        "from": text(lambda row: _level(row, "base_"), names_row=True),
+        "to": text(lambda row: _level(row, ""), names_row=True),
         "times": between("times_low", "times_high", ".3g", join_equal=True),
         "interval": ends("ratio_low", "ratio_high", ".3g", missing="none"),
-        "runs": text("sides", right=True),
+        "runs": text(_sides, right=True),
         "method": text("method"),
         "conclusion": text("conclusion"),
     }
@@ -257,8 +233,13 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
         notes.append("The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio.")
     if steps["base"].nunique() < len(steps) and what == "placement":
         notes.append("From: the nearest placement of the region; of several paths with it, the first one.")
-    caption = f"One change at a time: {what}"
-    return table(shown, caption, columns, notes, source=_both_sides)
+    # Nobody who reads a published series can repeat it.
+    shown = shown.drop(columns="flags") if window else shown
+    return table(shown, f"One change at a time: {what}", columns, notes, source=_both_sides)
+
+
+def _sides(change: Row) -> str:
+    return " / ".join("?" if pd.isna(n) else str(n) for n in (change["n_base"], change["n_candidate"]))
 
 
 def _both_sides(change: Row) -> list[Ref]:
@@ -306,6 +287,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
         ratios = " – ".join(dict.fromkeys(map(plain, (only["measured_low"], only["measured_high"]))))
         return Note(f"No chart: one change only. {only['row']}: measured ratio {ratios}.")
     repeated = drawn[drawn["ratio_low"].notna()]
+    confidence = percent(repeated["confidence"].max())
     is_emulated = drawn["truth"].notna().any()
     return forest(
         ordered(drawn, "factor", steps["factor"]),
@@ -318,10 +300,10 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
         margin="margin",
         truth="truth" if is_emulated else "",
         xlabel="round-trip time after ÷ before the change (log); below 1 is faster",
-        caption=sentences(
-            ("Ratio of the round-trip times after and before one change.", True),
-            (f"Bar: {_level_of(repeated)} interval from repeated runs.", len(repeated)),
-            ("Band: practically equivalent. Do not generalise from a mark without an interval.", True),
+        caption=draw.caption(
+            "Ratio of the round-trip times after and before one change.",
+            (f"Bar: {confidence} interval from repeated runs.", len(repeated)),
+            "Band: practically equivalent. Do not generalise from a mark without an interval.",
             ("×: ratio of the configured delays, without the hosts.", is_emulated),
         ),
         ordering="Smallest on top.",

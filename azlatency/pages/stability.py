@@ -1,57 +1,32 @@
-"""Does a path keep its round-trip time and its rate? Tables, charts and findings of page 07."""
+"""Does a path keep its round-trip time and its rate? Tables, charts and findings of page 07; rates: `transfers`."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import (
-    GIGABITS,
-    MICROSECONDS,
-    PERCENT,
-    Column,
-    ReportedRef,
-    Row,
-    Table,
-    Unit,
-    number_format,
-)
+from azlatency.kit.cells import MICROSECONDS, PERCENT, ReportedRef, Row, Table, Unit, number_format
+from azlatency.kit.drawing import draw
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import between, cited, count, ends, estimated, flags, number, table, text
-from azlatency.kit.titles import by_method, capitalised, extremes, sentences, span
+from azlatency.kit.table import between, cited, count, estimated, number, table, text
+from azlatency.kit.titles import capitalised, span
 from azlatency.kit.words import broke_together
-from azlatency.pages.common import ordered, truths
 from azlatency.shapes.course import course
-from azlatency.shapes.forest import forest
-from azlatency.stats.across_runs.main_method import measured_runs
-from azlatency.stats.within_run.time_series import CUT_OFF, by_burst, falling, probes
-from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import (
-    count_of,
-    duration,
-    format_number,
-    format_value,
-    one_prefix,
-    percent,
-    plain,
-    signed_value,
-)
-from azlatency.studies.runs.groups import grouped
+from azlatency.stats.within_run.time_series import CUT_OFF, probes
+from azlatency.studies.emulation import sums_of_both_directions
+from azlatency.studies.format import count_of, duration, format_number, one_prefix, percent, plain, signed_value
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.lifetimes import Lifetimes
     from azlatency.stats.within_run.time_series import RunsInTime
     from azlatency.studies.store.study import Study
 
-_SECONDS, _MINUTES = Unit(1.0, "s"), Unit(60.0, "min")
+_SECONDS = Unit(1.0, "s")
 _NS = 1e9
 #: Fewest probes of a run to draw, most runs that are drawn or listed one by one, and most blocks that are marked.
 _FEWEST_PROBES, _MOST_RUNS, _MOST_TICKS = 400, 6, 240
-#: Fewest intervals of a transfer that show a course, most transfers drawn, and most paths that a title names.
-_FEWEST_INTERVALS, _MOST_TRANSFERS, _MOST_NAMED = 3, 12, 4
 
 
 # --- round trips over time
@@ -72,15 +47,15 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
     scales = chosen["has_times"].map({True: _NS, False: 1.0})
     is_tcp = chosen["method"].str.contains("TCP")
     ends_of_runs = chosen["status"].isin(CUT_OFF).map({True: "✕", False: "→"})
+    titles = chosen["path"] + ", " + chosen["method"]
     named = chosen.assign(
-        panel=_titles(chosen),
+        panel=titles.where(~titles.duplicated(keep=False), chosen["name"]),
         time=chosen["has_times"].map({True: "seconds since the first probe", False: "number of the probe"}),
         truth=chosen["path"].map(sums_of_both_directions(links)),
         edge=ends_of_runs.where(is_tcp, ""),
         ticks=(chosen["block"] / scales).where(chosen["blocks"].between(2, _MOST_TICKS)),
     )
     shifts = found.shifts[found.shifts["confirmed"]]
-    shift_scales = shifts["has_times"].map({True: _NS, False: 1.0})
     return course(
         probes(study, chosen),
         "rtt_ns",
@@ -91,15 +66,12 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
         truth="truth",
         edge="edge",
         ticks="ticks",
-        changes=shifts.assign(
-            **{name: shifts[name] / shift_scales for name in ("at", "at_low", "at_high")},
-            text=[_shift_words(shift) for shift in shifts.to_dict("records")],
-        ),
+        changes=_in_seconds(shifts).assign(text=[_shift_words(shift) for shift in shifts.to_dict("records")]),
         scale="log",
         xlabel="time",
         result=_title_of_shifts(found),
-        caption=sentences(
-            ("Round-trip times over time.", True),
+        caption=draw.caption(
+            "Round-trip times over time.",
             ("Orange: confirmed level shift, with the 95 % interval of its time.", (chosen["confirmed"] > 0).any()),
             ("Short ticks: blocks whose medians were tested.", named["ticks"].notna().any()),
             ("Right of a TCP connection: → still open when the test ended (censored), ✕ cut off.", is_tcp.any()),
@@ -113,12 +85,6 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
         counted="probes per run",
         name="run_series",
     )
-
-
-def _titles(chosen: pd.DataFrame) -> pd.Series:
-    """Return path and method of each run, or its name where another one has the same."""
-    titles = chosen["path"] + ", " + chosen["method"]
-    return titles.where(~titles.duplicated(keep=False), chosen["name"])
 
 
 def _shift_words(shift: Row) -> str:
@@ -149,37 +115,37 @@ def shifts(found: RunsInTime) -> Table | Note:
     if found.shifts.empty:
         tried = int(found.runs["stable"].notna().sum())
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
-    scales = found.shifts["has_times"].map({True: _NS, False: 1.0})
-    shown = found.shifts.drop(columns="flags").assign(
-        **{name: found.shifts[name] / scales for name in ("at", "at_low", "at_high")},
-        unit=found.shifts["has_times"].map({True: "s", False: "probes"}),
-        state=found.shifts["confirmed"].map({True: "confirmed", False: "not confirmed"}),
-    )
-    columns: dict[str, Column] = {
+    columns = {
         "run": text("name"),
-        "state": text("state"),
+        "state": text(lambda shift: "confirmed" if shift["confirmed"] else "not confirmed"),
         "after": estimated("at", "at_low", "at_high"),
-        "after unit": text("unit"),
+        "after unit": text(lambda shift: "s" if shift["has_times"] else "probes"),
         "change": number("change", ",.1f", MICROSECONDS),
         "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
         "relative": number("relative", "+.1f", PERCENT),
         "beyond the margin": text("practical"),
     }
+    shown = _in_seconds(found.shifts).drop(columns="flags")
     return table(shown, "Level shifts, confirmed or not", columns, value="samples")
+
+
+def _in_seconds(shifts: pd.DataFrame) -> pd.DataFrame:
+    """Return the places of shifts in s; those of a log without send times stay numbers of probes."""
+    scales = shifts["has_times"].map({True: _NS, False: 1.0})
+    return shifts.assign(**{name: shifts[name] / scales for name in ("at", "at_low", "at_high")})
 
 
 def runs_in_time(found: RunsInTime) -> Table | Note:
     """Return the duration, loss, jitter and level shifts of each run with samples."""
     if found.runs.empty:
         return Note("No log of this study has samples in time, so the stability of its runs cannot be tested.")
-    shown = found.runs.drop(columns="flags").assign(level=[_level(run) for run in found.runs.to_dict("records")])
     columns = {
         "run": text("name"),
         "probes": count("n"),
         "duration": number("seconds", ",.1f", _SECONDS),
         "lost": count("lost"),
         "jitter": number("jitter", ",.1f", MICROSECONDS),
-        "level": text("level"),
+        "level": text(_level),
         "drift": between("drift_low", "drift_high", "+z,.1f", MICROSECONDS),
         "clock steps": number("clock_steps", ",.0f", missing="no times"),
     }
@@ -187,6 +153,7 @@ def runs_in_time(found: RunsInTime) -> Table | Note:
         "Jitter: median difference of successive round-trip times. Drift: interval of the change from start to end.",
         "Level: shifts of block medians, confirmed by a test that accounts for autocorrelation.",
     ]
+    shown = found.runs.drop(columns="flags")
     return table(shown, "Every run with samples, over time", columns, notes, value="samples")
 
 
@@ -196,180 +163,6 @@ def _level(run: Row) -> str:
     if run["stable"]:
         return f"{run['shift_count']} unconfirmed" if run["shift_count"] else "no shift"
     return f"{run['confirmed']} confirmed"
-
-
-# --- throughput in time
-
-
-def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
-    """Draw after how many minutes the rate of each run fell, by path, and the rate afterwards."""
-    fallen, tested = falling(rates)
-    if len(fallen) < 2:
-        return Note("No chart: the rate of fewer than two runs fell.")
-    usual, others = by_burst(fallen)
-    starts = [(usual, 2), (others, 3)] if len(others) else [(usual, 2)]
-    runs = pd.concat(
-        [
-            of_start.assign(panel=f"started at {span(of_start['burst_rate'], 'bit/s', digits)}")
-            for of_start, digits in starts
-        ]
-    )
-    rows = runs.groupby(["panel", "path"], sort=False, as_index=False).agg(
-        at_s=("at_s", "median"), sustained=("sustained_rate", "median"), n=("at_s", "size")
-    )
-    like = one_prefix(rows["sustained"], "bit/s")
-    rows = rows.assign(
-        low=math.nan,
-        high=math.nan,
-        then=[f"then {format_value(rate, 'bit/s', like=like)}" for rate in rows["sustained"]],
-    ).sort_values("at_s", kind="stable")
-    typical = usual.groupby("path")["at_s"].median().sort_values(kind="stable")
-    title = f"{len(fallen)} of {len(tested)} rates fall"
-    if len(typical) <= _MOST_NAMED:
-        title += f": after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
-    return forest(
-        ordered(rows, "panel", runs["panel"]),
-        "at_s",
-        low="low",
-        high="high",
-        panel="panel",
-        row="path",
-        points=runs,
-        edge="then",
-        unit=_MINUTES,
-        xlabel="minutes until the rate falls",
-        caption=sentences(
-            ("Each dot is a transfer: the time until its rate fell, and stayed low until its log ends.", True),
-            ("Tick: the median.", True),
-            ("Right: the median rate afterwards.", True),
-            (f"{len(tested) - len(fallen)} of {len(tested)} transfers did not fall.", len(fallen) < len(tested)),
-        ),
-        ordering="The first to fall on top.",
-        counted="transfers per path",
-        result=title,
-        name="falls_by_path",
-    )
-
-
-def throughput_series(
-    intervals: pd.DataFrame, runs: pd.DataFrame, rates: pd.DataFrame | None = None, links: pd.DataFrame = NOT_EMULATED
-) -> Chart | Note:
-    """Draw the throughput of each interval over time, with retransmits below, and mark falls of the rate.
-
-    Of each path and method the first run whose rate fell is drawn, else the first. ``rates``: what
-    `azlatency.stats.time_series.throughput_series` returns.
-    """
-    reported = intervals[
-        intervals["stream"].isna() & intervals["run_id"].isin(runs.index) & intervals["throughput_bit_s"].notna()
-    ]
-    counts = reported["run_id"].value_counts()
-    fallen = pd.DataFrame({"run_ids": [], "at_s": []}) if rates is None else rates[rates["burst_rate"].notna()]
-    long = runs[runs.index.isin(counts[counts >= _FEWEST_INTERVALS].index)]
-    in_order = long.sort_index(key=lambda run_ids: ~run_ids.isin(fallen["run_ids"]), kind="stable")
-    chosen = in_order.drop_duplicates(["path", "method"])
-    if chosen.empty:
-        return Note(f"No chart: no log of this study reports throughput in {_FEWEST_INTERVALS} intervals or more.")
-    drawn = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
-    true_rates = truths(links, "throughput_bit_s")
-    falls = fallen[fallen["run_ids"].isin(chosen.index[:_MOST_TRANSFERS])]
-    return course(
-        drawn,
-        "throughput_bit_s",
-        panel="run_id",
-        start="start_s",
-        end="end_s",
-        muted="omitted",
-        below="retransmits",
-        below_label="retransmits",
-        panels=chosen.assign(
-            panel=chosen["path"].astype(str) + ", " + chosen["method"].astype(str),
-            truth=chosen["path"].astype(str).map(true_rates).astype(float),
-        ),
-        heading="panel",
-        truth="truth",
-        changes=falls.assign(
-            run_id=falls["run_ids"],
-            at=falls["at_s"],
-            at_low=math.nan,
-            at_high=math.nan,
-            text=[_fall_words(row) for row in falls.to_dict("records")],
-        ),
-        unit=GIGABITS,
-        beside=3,
-        most=_MOST_TRANSFERS,
-        result=_title_of_intervals(drawn, chosen, falls, rates),
-        caption=sentences(
-            ("Throughput by reporting interval; below: retransmitted segments, if any.", True),
-            ("Of each path and method one run is drawn, the first whose rate falls.", len(chosen) < len(runs)),
-            ("Dashed: the rate falls and stays low.", len(falls)),
-            ("Dotted line: configured rate of the emulated link.", true_rates),
-            ("Intervals of one run are not replicates.", True),
-        ),
-        counted="intervals per run",
-        of="paths and methods",
-        name="throughput_series",
-    )
-
-
-def _on_one_clock(intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return start and end of intervals in s; omitted ones lie before zero, after which the tool restarts its clock."""
-    omitted = intervals["omitted"].fillna(False).astype(bool)
-    ends_of_omitted = intervals[omitted].groupby("run_id")["end_ns"].max()
-    shift = intervals["run_id"].map(ends_of_omitted).fillna(0).astype(float).where(omitted, 0.0)
-    return intervals.assign(
-        omitted=omitted,
-        start_s=(intervals["start_ns"].astype(float) - shift) / _NS,
-        end_s=(intervals["end_ns"].astype(float) - shift) / _NS,
-        retransmits=intervals["retransmits"].astype("Float64").astype(float),
-    )
-
-
-def _title_of_intervals(
-    drawn: pd.DataFrame, chosen: pd.DataFrame, falls: pd.DataFrame, rates: pd.DataFrame | None
-) -> str:
-    """Say how many rates fall, with an example, or from where to where the median intervals reach."""
-    if rates is not None and len(falls):
-        fallen, tested = falling(rates)
-        shown = falls[falls["run_ids"].isin(fallen["run_ids"])]
-        if len(shown):
-            most = shown.loc[(shown["sustained_rate"] / shown["burst_rate"]).idxmin()].to_dict()
-            return (
-                f"The rate falls in {plain(len(fallen))} of {plain(len(tested))} runs; for example {_fall_words(most)}"
-            )
-    middle = grouped(drawn[~drawn["omitted"]], "run_id")["throughput_bit_s"].median().sort_index().astype(float)
-    method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle, strict=True))
-    return extremes("median interval of a single run", by_path, "bit/s", method)
-
-
-def _fall_words(rate: Row) -> str:
-    """Say from which to which rate a run fell, and when."""
-    ends_of_fall = rate["burst_rate"], rate["sustained_rate"]
-    before, after = (format_value(end, "bit/s", like=one_prefix(ends_of_fall, "bit/s")) for end in ends_of_fall)
-    return f"{rate['path']}, from {before} to {after} after {plain(rate['at_s'])} s"
-
-
-def rates_in_time(rates: pd.DataFrame) -> Table | Note:
-    """Return each transfer in time."""
-    if rates.empty:
-        return Note("No log of this study reports throughput by interval.")
-    shown = rates.assign(falls=[_falls(rate) for rate in rates.to_dict("records")])
-    columns = {
-        "run": text("name"),
-        "intervals": count("intervals"),
-        "duration": number("seconds", ",.0f", _SECONDS),
-        "rate": number("estimate", ",.3f", GIGABITS),
-        "interval": ends("low", "high", ",.3f", GIGABITS),
-        "sd ÷ mean": number("spread", ".1f", PERCENT),
-        "falls": text("falls"),
-        "flags": flags(),
-    }
-    return table(shown, "Throughput over time (scope: within run)", columns, value="intervals")
-
-
-def _falls(rate: Row) -> str:
-    if pd.isna(rate["found"]):
-        return "too few to test"
-    return f"after {format_number(rate['at_s'], 0)} s" if rate["found"] else "no"
 
 
 # --- how long connections live

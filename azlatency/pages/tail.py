@@ -12,7 +12,7 @@ from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.findings import act, answer, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
-from azlatency.kit.table import between, count, estimated, flags, number, said, table, text
+from azlatency.kit.table import between, count, estimated, flags, number, table, text
 from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
@@ -49,7 +49,7 @@ def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) 
         "p99_ns",
         "p99 per run",
         "p99 across runs",
-        further={"runs for ±10 %": said(_needed, right=True)},
+        further={"runs for ±10 %": text(_needed, right=True)},
         notes=["Runs for ±10 %: a range if there are fewer than five runs."],
     )
 

@@ -11,7 +11,7 @@ from azlatency.kit.cells import Column, FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Finding, Findings, Note
-from azlatency.kit.table import cited, count, ends, number, said, table, text
+from azlatency.kit.table import cited, count, ends, number, table, text
 from azlatency.kit.units import in_unit
 from azlatency.kit.words import PRINTED
 from azlatency.logs.parse import NO_LOG
@@ -168,11 +168,7 @@ def headline(headlines: pd.DataFrame, runs: pd.DataFrame) -> Table | Note:
     names = dict.fromkeys(name for row in rows.values() for name in row if name != "path")
     frame = pd.DataFrame([{**dict.fromkeys(names), **row} for row in rows.values()])
     frame["conclusion"] = [_repeated(runs[runs["path"] == path]) for path in rows]
-    columns = {
-        "path": text("path"),
-        **{name: _headline(name) for name in names},
-        "conclusion": text("conclusion"),
-    }
+    columns = {"path": text("path"), **{name: _headline(name) for name in names}, "conclusion": text("conclusion")}
     note = "Printed tokens, unchanged. Do not compare columns: they are different quantities."
     return table(frame, "The headline numbers as printed", columns, [note])
 
@@ -189,7 +185,7 @@ def _headline(name: str) -> Column:
     def printed(row: Row) -> str:
         return row[name]["printed"] if isinstance(row[name], dict) else ""
 
-    return cited(said(printed, "–", right=True), source)
+    return cited(text(printed, "–", right=True), source)
 
 
 def _repeated(runs: pd.DataFrame) -> str:
@@ -208,15 +204,14 @@ def reported(study: Study) -> Table | Note:
     """Return the numbers that an author reports without their logs."""
     if not len(study.reported):
         return Note("No numbers outside the logs.")
-    shown = study.reported.assign(conclusion=[_conclusion(row) for row in study.reported.to_dict("records")])
-    columns = {name: text(name) for name in (*_REPORTED, "conclusion") if name in shown}
+    columns = {name: text(name) for name in _REPORTED if name in study.reported} | {"conclusion": text(_conclusion)}
     note = "Reported in prose or tables: no log, no spread. Cite them as published; no test is possible."
     file = str(study.info.get("reported"))
 
     def source(row: Row) -> list[Ref]:
         return [FileRef(file, line=int(row["line"]))] if "line" in row else []
 
-    return table(shown, "Numbers reported without a log", columns, [note], source=source)
+    return table(study.reported, "Numbers reported without a log", columns, [note], source=source)
 
 
 def _conclusion(row: Row) -> str:

@@ -63,19 +63,16 @@ def directions(found: Asymmetry) -> Table | Note:
         return Note(
             "This study has no log of a path between two zones or hosts, so there are no directions to compare."
         )
-    shown = methods.assign(
-        answer=[_answer_of(row, found.pairs) for row in methods.to_dict("records")],
-        flags=methods["flags"].str.replace("initiator_only", "").str.strip(),
-    )
     columns = {
         "what": text("metric"),
         "method": text("method", names_row=True),
         "ends": count("ends"),
         "pairs of zones, both ways": count("pairs"),
         "rounds": count("rounds"),
-        "directions": text("answer"),
+        "directions": text(lambda row: _answer_of(row, found.pairs)),
         "flags": flags(),
     }
+    shown = methods.assign(flags=methods["flags"].str.replace("initiator_only", "").str.strip())
     return table(shown, "What was measured in both directions", columns, value=_compared)
 
 
@@ -116,17 +113,9 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     if pairs.empty:
         return Note(f"No pair of ends of this study was measured in both directions for {metric}.")
     unit = read_in(pairs["unit"].iloc[0])
-    rows = pairs.to_dict("records")
     counts, counted = _rounds_or_runs(pairs)
-    shown = (
-        without_flat(pairs, "decides_low", "decides_high")
-        .assign(
-            pair=[_name(row) + (" (one zone)" if row["same_zone"] else "") for row in rows],
-            words=[_verdict(row) for row in rows],
-            n=counts,
-        )
-        .sort_values(["same_zone", "pair"], kind="stable")
-    )
+    named = [_name(row) + (" (one zone)" if row["same_zone"] else "") for row in pairs.to_dict("records")]
+    shown = without_flat(pairs, "decides_low", "decides_high").assign(pair=named, n=counts)
     in_rounds = counted == "rounds"
     # A round with one direction only counts for that direction, and not for the ratio.
     incomplete = in_rounds and ((pairs["n_there"] != pairs["n"]) | (pairs["n_back"] != pairs["n"])).any()
@@ -134,7 +123,7 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     columns = {
         "pair": text("pair", names_row=True),
         "method": text("method", names_row=True),
-        "verdict": text("words"),
+        "verdict": text(_verdict),
         counted: count("n"),
         f"there{of_all}": number("there", ",.4g", unit),
         f"back{of_all}": number("back", ",.4g", unit),
@@ -151,7 +140,7 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     if metric == "retransmits":
         notes.append("Retransmits per direction (0.5 added before dividing).")
     caption = f"{_TITLES[metric]} in both directions (scope: across runs)"
-    return table(shown, caption, columns, notes, value=_compared)
+    return table(shown.sort_values(["same_zone", "pair"], kind="stable"), caption, columns, notes, value=_compared)
 
 
 def _rounds_or_runs(pairs: pd.DataFrame) -> tuple[pd.Series, str]:
@@ -245,7 +234,7 @@ def ranks(found: Asymmetry) -> Table | Note:
     }
     notes = [
         "The shortest first. A pair has a rank if it differs from every other one of its method (Holm's method over "
-        "all comparisons).",
+        "all comparisons)."
     ]
     return table(without_flat(order), "Pairs by round-trip time (scope: across runs)", columns, notes, value="typical")
 
@@ -299,7 +288,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
         "method": text("method", names_row=True),
         "path": text("path", names_row=True),
         "rounds": count("n"),
-        "compared": text("compared"),
+        "compared": text(lambda row: row["value"].removesuffix("_ns")),
         "longer by": number("estimate", ",.1f", MICROSECONDS),
         "interval": ends("low", "high", ",.1f", MICROSECONDS),
         "recorded": number("recorded", ",.1f", MICROSECONDS),
@@ -319,8 +308,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
         ways = [way for start, end in pairs for way in ((start, end), (end, start))]
         return [FileRef("truth.json", f"{start}->{end}") for start, end in ways]
 
-    shown = judged.assign(compared=judged["value"].str.removesuffix("_ns"), flags="")
-    caption = "Measured and recorded differences"
+    caption, shown = "Measured and recorded differences", judged.drop(columns="flags")
     return table(shown, caption, columns, notes, value=lambda row: row["value"], others=links)
 
 

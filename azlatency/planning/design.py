@@ -18,6 +18,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -116,17 +117,18 @@ class Rounds(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A complete plan. ``seconds`` and ``message_bytes`` are per run; ``port`` is the first port of the servers.
+    """A plan; `PlanError` if it is not possible.
 
-    ``switches`` are the commands that switch to the base and to the candidate, by side; ``every`` is the number of
-    minutes from the beginning of a round to that of the next.
+    ``tools`` are different ones. ``seconds`` and ``message_bytes`` are per run; ``port`` is the first port of the
+    servers. ``switches`` are the commands that switch to the base and to the candidate, by side; ``every`` is the
+    number of minutes from the beginning of a round to that of the next.
     """
 
     study: str
     hosts: tuple[Host, ...]
     tools: tuple[str, ...]
     rounds: Rounds
-    seed: int
+    seed: int = 1
     seconds: int = 10
     message_bytes: int = 64
     port: int = 12300
@@ -134,7 +136,35 @@ class Plan:
     region: str | None = None
     switches: Mapping[str, str] = field(default_factory=dict)
     every: int = 0
-    measurements: tuple[Measurement, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        known = (*TOOLS, *WINDOWS_TOOLS)
+        if unknown := [tool for tool in self.tools if tool not in known]:
+            raise PlanError(f"unknown tool {unknown[0]!r}; choose from {', '.join(known)}")
+        if len(self.hosts) < 2:
+            raise PlanError("a path has two ends; give at least two hosts (--host 1=vm-a@10.0.0.4 --host 2=…)")
+        if not self.tools:
+            raise PlanError(f"no tool given; give at least one of {', '.join(known)}")
+        is_sized = 1 <= self.seconds <= 86_400 and 14 <= self.message_bytes <= 65_000
+        if not is_sized or not 1024 <= self.port <= 65_535 - len(TOOLS) - 1:
+            raise PlanError(
+                "an option is out of range; use 1 to 86400 seconds, 14 to 65000 message bytes, port 1024 to 65529"
+            )
+        if (self.switches or self.every) and (windows := [tool for tool in self.tools if tool in WINDOWS_TOOLS]):
+            raise PlanError(
+                f"--base, --candidate and --every are not available with {windows[0]}; use a tool of the shell script"
+            )
+        per_round = len(self.hosts) * (len(self.hosts) - 1) * len(self.tools) * max(1, len(self.switches))
+        if self.rounds.number * per_round > MAX_MEASUREMENTS:
+            raise PlanError(
+                f"{plain(self.rounds.number)} rounds need more than {plain(MAX_MEASUREMENTS)} measurements; reduce the "
+                "precision, or give --rounds"
+            )
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """All runs in the order of measuring."""
+        return schedule(len(self.hosts), self.tools, self.rounds.number, self.seed, self.switches or ("",))
 
     def command(self, template: str, address: str, tool: str) -> str:
         """Fill in a command of `TOOLS`. Addresses have been checked, so no word needs quotes."""
@@ -254,69 +284,7 @@ def schedule(
     return tuple(order)
 
 
-def make_plan(  # noqa: PLR0913 - one for each option of the command
-    study: str,
-    hosts: Sequence[Host],
-    tools: Sequence[str],
-    rounds: Rounds,
-    *,
-    seed: int = 1,
-    seconds: int = 10,
-    message_bytes: int = 64,
-    port: int = 12300,
-    runner: Sequence[str] = ("ssh", "-o", "BatchMode=yes", "{name}"),
-    region: str | None = None,
-    switches: Mapping[str, str] | None = None,
-    every: int = 0,
-) -> Plan:
-    """Check and create a plan. Raises `PlanError`."""
-    switches = switches or {}
-    known = (*TOOLS, *WINDOWS_TOOLS)
-    if unknown := [tool for tool in tools if tool not in known]:
-        raise PlanError(f"unknown tool {unknown[0]!r}; choose from {', '.join(known)}")
-    if len(hosts) < 2:
-        raise PlanError("a path has two ends; give at least two hosts (--host 1=vm-a@10.0.0.4 --host 2=…)")
-    if not tools:
-        raise PlanError(f"no tool given; give at least one of {', '.join(known)}")
-    if not 1 <= seconds <= 86_400 or not 14 <= message_bytes <= 65_000 or not 1024 <= port <= 65_535 - len(TOOLS) - 1:
-        raise PlanError(
-            "an option is out of range; use 1 to 86400 seconds, 14 to 65000 message bytes, port 1024 to 65529"
-        )
-    if (switches or every) and (windows := [tool for tool in tools if tool in WINDOWS_TOOLS]):
-        raise PlanError(
-            f"--base, --candidate and --every are not available with {windows[0]}; use a tool of the shell script"
-        )
-    sides = max(1, len(switches))
-    if rounds.number * len(hosts) * (len(hosts) - 1) * len(set(tools)) * sides > MAX_MEASUREMENTS:
-        raise PlanError(
-            f"{plain(rounds.number)} rounds need more than {plain(MAX_MEASUREMENTS)} measurements; reduce the "
-            "precision, or give --rounds"
-        )
-    names = tuple(dict.fromkeys(tools))
-    order = schedule(len(hosts), names, rounds.number, seed, switches or ("",))
-    return Plan(
-        study=study,
-        hosts=tuple(hosts),
-        tools=names,
-        rounds=rounds,
-        seed=seed,
-        seconds=seconds,
-        message_bytes=message_bytes,
-        port=port,
-        runner=tuple(runner),
-        region=region,
-        switches=switches,
-        every=every,
-        measurements=order,
-    )
-
-
 # --- rounds
-
-
-def requested(number: int) -> Rounds:
-    """Return a number of rounds that somebody chose."""
-    return Rounds(number, "as requested with --rounds")
 
 
 def practical(rounds_for: Callable[[float], Rounds], precision: float) -> Rounds:

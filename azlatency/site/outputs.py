@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 from markupsafe import Markup, escape
 
 from azlatency.kit.cells import table_html
@@ -40,13 +41,37 @@ class Trail(Protocol):
         """Return where a row leads."""
 
 
+class _Column(msgspec.Struct):
+    header: str
+    right: bool
+    names_row: bool
+    csv: list[Any]
+
+
+class _Row(msgspec.Struct):
+    cells: list[str]
+    csv: list[list[Any]]
+
+
+class _TableRecord(msgspec.Struct):
+    """What `Table.record` writes, as far as a table is shown from it."""
+
+    caption: str
+    columns: list[_Column]
+    rows: list[_Row]
+    notes: list[str]
+
+
 def own_table(record: Mapping[str, Any], trail: Trail | None = None, *, fold_notes: bool = False) -> Markup | None:
-    """Return a table from its `Table.record`, with links to its logs, or None if the record is unusable."""
-    links = (lambda row, name: None) if trail is None else trail.row
+    """Return a table from its `Table.record`, with links to its logs, or None if the record is not one."""
     try:
-        return Markup(table_html(record, links, _MOST_ROWS, fold_notes=fold_notes))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        shape = msgspec.convert(record, _TableRecord)
+    except msgspec.ValidationError:
         return None
+    if not all(len(row.cells) == len(row.csv) == len(shape.columns) > 0 for row in shape.rows):
+        return None
+    links = (lambda row, name: None) if trail is None else trail.row
+    return Markup(table_html(record, links, _MOST_ROWS, fold_notes=fold_notes))
 
 
 @dataclass(frozen=True)
@@ -215,10 +240,8 @@ class Outputs:
 
 def _drawings(data: Mapping[str, Any], record: Mapping[str, Any], prefix: str, name: str) -> list[Markup]:
     """Return a figure as inline SVG: once, or for a page and for a phone, of which the style shows one."""
-    try:
-        narrow = svg(record["narrow"]["svg"], f"{prefix}n", name, f"{prefix}alt", "phone-width")
-    except (KeyError, TypeError):
-        narrow = None
+    of_phone = record.get("narrow") or {}
+    narrow = svg(of_phone.get("svg", ""), f"{prefix}n", name, f"{prefix}alt", "phone-width")
     wide = svg(data.get("image/svg+xml", ""), prefix, name, f"{prefix}alt", "page-width" if narrow else "")
     return [] if wide is None else [wide] if narrow is None else [wide, narrow]
 

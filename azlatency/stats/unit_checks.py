@@ -34,18 +34,10 @@ def closed_loop_shares(runs: pd.DataFrame) -> pd.Series:
 
 
 def printed_quantities(runs: pd.DataFrame) -> pd.DataFrame:
-    """Check for each method whether the closed-loop shares prove what the tool printed.
+    """Check for each method whether the closed-loop shares prove what the tool printed; ``runs``: latency runs.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        Latency runs, one row per run.
-
-    Returns
-    -------
-    DataFrame
-        One row per method and printed quantity: ``method``, ``printed_as``, number of ``runs``, ``share_low``,
-        ``share_high``, ``verdict`` and ``run_ids`` (separated by blanks).
+    One row per method and printed quantity: ``method``, ``printed_as``, number of ``runs``, ``share_low``,
+    ``share_high``, ``verdict`` and ``run_ids`` (separated by blanks).
     """
     shares = closed_loop_shares(runs)
     rows = []
@@ -79,20 +71,10 @@ def _verdict(printed_as: str, shares: pd.Series) -> str:
 
 
 def headline_numbers(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the number that each tool prints first, for the first run of each path and method.
+    """Return the number that each tool prints first, for the first run of each path and method of ``runs``.
 
-    Parameters
-    ----------
-    study : Study
-        The study.
-    runs : DataFrame
-        `azlatency.studies.run_table` of measuring runs.
-
-    Returns
-    -------
-    DataFrame
-        One row per path, method and ``quantity`` (``"mean"`` of a latency, ``"goodput"`` of the receiver, else of the
-        sender): the token as ``printed`` with its unit, the ``run_id``, and the ``line`` of the log.
+    One row per path, method and ``quantity`` (``"mean"`` of a latency, ``"goodput"`` of the receiver, else of the
+    sender): the token as ``printed`` with its unit, the ``run_id``, and the ``line`` of the log.
     """
     metrics = study.metrics[study.metrics["metric"].isin(["rtt_mean", "throughput"]) & study.metrics["stream"].isna()]
     rank = metrics["side"].map({"receiver": 0, "sender": 1}).fillna(0).astype(int)

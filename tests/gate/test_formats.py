@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from helpers.results import compare_runs
 from helpers.sides import compare, write_side
 
 from azlatency.gate import comparison_sheet, verdict
 from azlatency.gate.verdict import Decision, Judgement, judge
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.rows import Row
 
 HOSTILE = 'az1a | <img src=x onerror=alert(1)> **b** [l](https://x.y) @all "q" \x1b[31m ]]> &amp; `c`'

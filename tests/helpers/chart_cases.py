@@ -23,6 +23,7 @@ from azlatency.pages import (
     stability,
     tail,
     tool_agreement,
+    transfers,
     vm_baseline,
     zone_pair_asymmetry,
 )
@@ -142,7 +143,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
             "throughput_bit_s",
             expected=az.stats.unit_checks.expected_bandwidth(study),
         ),
-        "intervals": lambda: stability.throughput_series(study.intervals, of.streams, links=of.links),
+        "intervals": lambda: transfers.throughput_series(study.intervals, of.streams, links=of.links),
         "tails": lambda: tail.tail_curves(of.tails, of.links, limit=1e6),
         "placement": lambda: placement.placement_values(
             az.stats.placement.widest_methods(of.conditions), of.runs, of.links
@@ -159,7 +160,7 @@ def every_chart(study: Any, results: StudyResults | None = None) -> dict[str, Ca
         "halves": lambda: before_after.changes_forest(of.halves),
         "zone map": lambda: charts.zone_map(of.zone_pairs, of.links),
         "emulated errors": lambda: zone_pair_asymmetry.emulated_errors(of.emulated_differences),
-        "long intervals": lambda: stability.throughput_series(
+        "long intervals": lambda: transfers.throughput_series(
             study.intervals,
             of.long_transfers,
             az.stats.time_series.throughput_series(study.intervals, of.long_transfers),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from azlatency.stats import exact
-from azlatency.stats.across_runs.hodges_lehmann import EXACT_RUNS, rank_sum_law, signed_rank_law
+from azlatency.stats.across_runs.hodges_lehmann import EXACT_RUNS, rank_sum_distribution, rank_sum_law, signed_rank_law
 
 if TYPE_CHECKING:
     from azlatency.stats.arrays import FloatArray
@@ -38,7 +37,7 @@ def rank_sum_tails(x: FloatArray, y: FloatArray) -> Tails:
         return Tails(float(ndtr(-z)), float(ndtr(z)))
     # Without ties the distribution depends on the sizes only.
     tied = len(np.unique(ranks)) < len(ranks)
-    support, law = exact.rank_sum_distribution(ranks, m) if tied else rank_sum_law(m, len(y))
+    support, law = rank_sum_distribution(ranks, m) if tied else rank_sum_law(m, len(y))
     return Tails(float(law[support >= total - 1e-9].sum()), float(law[support <= total + 1e-9].sum()))
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from azlatency.stats import rows
+from azlatency.stats.across_runs.comparison import Setting, compare_sides, sides_of
 from azlatency.stats.across_runs.typical_run import DIAGNOSTICS
 
 _NO_LABELS = {*rows.ESTIMATE, *DIAGNOSTICS, "n_effective", "scope", "confidence", "statistic", "flags", "run_ids"}
@@ -48,3 +49,17 @@ def estimate_of(row: rows.Row) -> Estimate:
 def estimates_of(frame: pd.DataFrame) -> list[Estimate]:
     """Return the rows of a summary or of quantiles as estimates."""
     return [estimate_of({str(name): cell for name, cell in row.items()}) for row in frame.to_dict("records")]
+
+
+def compare_runs(
+    a: Any,
+    b: Any,
+    *,
+    margin: float | str = "5%",
+    confidence: float = 0.95,
+    floor: float | None = None,
+    paired: bool | None = False,
+    **options: Any,
+) -> rows.Row:
+    """Return the row of the comparison of a with b, with the options of `azlatency.compare`."""
+    return compare_sides(sides_of(a, b, paired=paired, **options), Setting(margin, confidence, floor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
+from helpers.results import compare_runs
 from scipy.stats import binom
 
 import azlatency as az
@@ -14,7 +15,6 @@ from azlatency.kit.words import at_most, ratio_ends
 from azlatency.pages import common
 from azlatency.pages.summary.card import Answer
 from azlatency.pages.summary.zones import pairs_of_zones
-from azlatency.stats.across_runs.comparison import compare_runs
 
 
 def _card(values: list[list[float]]) -> tuple[Answer, str]:

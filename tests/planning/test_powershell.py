@@ -11,9 +11,9 @@ import pytest
 
 from azlatency.logs.schema import FRAMES
 from azlatency.planning.design import (
+    Plan,
     Rounds,
     make_host,
-    make_plan,
 )
 from azlatency.planning.powershell import literal, powershell_script
 
@@ -30,7 +30,7 @@ def windows(*names: str) -> str:
     hosts: list = []
     for at, name in enumerate(names or ("win-a", "win-b"), start=1):
         hosts.append(make_host(str(at), name, f"10.0.{at}.4", hosts))
-    return powershell_script(make_plan("mine", hosts, ["latte", "ntttcp"], ROUNDS))
+    return powershell_script(Plan(study="mine", hosts=tuple(hosts), tools=("latte", "ntttcp"), rounds=ROUNDS))
 
 
 def test_powershell_contains_only_addresses_of_hosts_and_the_metadata_service() -> None:

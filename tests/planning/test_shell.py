@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 
 from azlatency.logs.schema import FRAMES
 from azlatency.planning.design import (
+    Plan,
     Rounds,
     make_host,
-    make_plan,
 )
 from azlatency.planning.shell import shell_script, toml
 
@@ -47,14 +47,14 @@ def plan(*arguments: object, cwd: Path) -> Completed:
     return azlatency("plan", *arguments, cwd=cwd)
 
 
-ALL = ["ping", "sockperf", "sockperf-udp", "iperf3", "qperf"]
+ALL = ("ping", "sockperf", "sockperf-udp", "iperf3", "qperf")
 
 
 def script(*, names: tuple[str, ...] = ("vm-a", "vm-b"), study: str = "mine", **options: object) -> str:
     hosts: list = []
     for at, name in enumerate(names, start=1):
         hosts.append(make_host(str(at), name, f"10.0.{at}.4", hosts))
-    return shell_script(make_plan(study, hosts, ALL, ROUNDS, **options))  # type: ignore[arg-type]
+    return shell_script(Plan(study=study, hosts=tuple(hosts), tools=ALL, rounds=ROUNDS, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shell", ["sh", "dash", "bash", "busybox"])

@@ -28,6 +28,15 @@ def test_a_record_that_is_not_a_table_is_not_shown(record: dict[str, Any]) -> No
     assert own_table(record) is None
 
 
+def test_an_error_behind_a_table_does_not_look_like_a_missing_table() -> None:
+    class Broken:
+        def row(self, row: object, name: str) -> None:
+            raise KeyError(name)
+
+    with pytest.raises(KeyError, match="a"):
+        own_table(text_table("A", ("x",), [("a",)]).record(), Broken())
+
+
 def test_all_text_of_a_table_is_escaped_and_long_cells_may_break() -> None:
     table = text_table(EVIL, (EVIL, "n", "text"), [(EVIL, "2 < 3", "long " * 20)], {1}, (EVIL,))
     soup = BeautifulSoup(str(own_table(table.record())), "html.parser")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from helpers.results import compare_runs
+
 from azlatency.stats import rows
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.typical_run import typical_run
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu, t, ttest_ind
 
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.comparison import Setting, compare_sides, sides_of
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 SIZES = (3, 5, 10, 20)
@@ -79,7 +79,9 @@ def percentages(process: str, runs: int, repetitions: int) -> list[str]:
     draw, counts = PROCESSES[process], np.zeros(9)
     for _ in range(repetitions):
         x, y = draw(random, runs), draw(random, runs)
-        same, changed = (compare_runs(np.exp(side), np.exp(y), margin=MARGIN) for side in (x, x + math.log1p(CHANGE)))
+        same, changed = (
+            compare_sides(sides_of(np.exp(side), np.exp(y)), Setting(MARGIN)) for side in (x, x + math.log1p(CHANGE))
+        )
         counts += [
             same["verdict"].startswith("different"),
             ttest_ind(x, y, equal_var=False).pvalue < 0.05,
@@ -110,7 +112,8 @@ def rounds(repetitions: int) -> list[str]:
                 shared = 5 * regime(random, runs)
                 x, y = (shared + random.normal(0, 0.02, runs) for _ in "ab")
                 for at, change in enumerate((0.0, 0.05, CHANGE)):
-                    result = compare_runs(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
+                    sides = sides_of(np.exp(x + math.log1p(change)), np.exp(y), paired=True)
+                    result = compare_sides(sides, Setting())
                     counts[at] += result["verdict"].startswith("different")
             shares = (f"{100 * count / repetitions:.0f}" for count in counts)
             lines.append(f"| {name} | {runs} | {' | '.join(shares)} |")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from azlatency.kit.cells import Ref, ReportedRef, RunsRef
+from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.changes import in_percent, last_of_each, when
 from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
 from azlatency.stats.across_runs.agreement import agreement
@@ -280,10 +281,6 @@ def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
     """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
     ends = [*rows["lowest_ns"], *rows["highest_ns"]]
     like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
-    return Linked(span(ends, "ns", like=like, step=rows["resolution"].max()), *map(_ref, rows.to_dict("records")))
-
-
-def _ref(row: dict[str, Any]) -> Ref:
-    if row["origin"] == "reported":
-        return ReportedRef(row["path"], "rtt_mean")
-    return RunsRef(tuple(row["run_ids"].split()), row["value"])
+    return Linked(
+        span(ends, "ns", like=like, step=rows["resolution"].max()), *map(condition_ref, rows.to_dict("records"))
+    )

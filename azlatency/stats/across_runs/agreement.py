@@ -65,38 +65,14 @@ class Agreement(NamedTuple):
 
 
 def agreement(
-    data: Study | pd.DataFrame,
-    *,
-    value: str = "mean_ns",
-    margin: float | str = "5%",
-    confidence: float = 0.95,
+    data: Study | pd.DataFrame, *, value: str = "mean_ns", margin: float | str = "5%", confidence: float = 0.95
 ) -> Agreement:
-    """Compare every two methods that measured common paths and rounds.
+    """Compare every two methods that measured common paths and rounds; runs without rounds are paired by path.
 
-    Parameters
-    ----------
-    data : Study or DataFrame
-        A study, or one row per run as returned by `azlatency.latency`.
-    value : str
-        Column to compare; by default the mean, which every tool prints.
-    margin : float or str
-        Relative difference that is practically equivalent: ``0.05`` or ``"5%"``.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    Agreement
-        Two frames, see there. Runs without rounds are paired by path.
-
-    Raises
-    ------
-    ValueError
-        If the margin is not relative.
-
-    Notes
-    -----
-    Bland & Altman, Lancet 327:307, 1986, on log ratios; two one-sided tests (Schuirmann 1987).
+    ``data``: a study, or one row per run as returned by `azlatency.latency`; ``value``: the column to compare, by
+    default the mean, which every tool prints; ``margin``: the relative difference that is practically equivalent
+    (`ValueError` for an absolute one). Bland & Altman, Lancet 327:307, 1986, on log ratios; two one-sided tests
+    (Schuirmann 1987).
     """
     runs = data if is_frame(data) else latency(data)
     check_columns(runs, value, "path", "method")
@@ -196,7 +172,7 @@ def bland_altman(
     }
     for name, (low, high) in ends.items():
         row |= {f"{name}_low": math.exp(low), f"{name}_high": math.exp(high)}
-    row["p"] = max(tost(middle, error, n - 1, *limits).p for middle in (lowest, highest))
+    row["p"] = max(tost(middle, error, n - 1, *limits) for middle in (lowest, highest))
     inside = math.exp(lowest - inner * error), math.exp(highest + inner * error)
     row["verdict"] = verdict_of(row["ratio_low"], row["ratio_high"], *inside, relative)
     return row

@@ -257,7 +257,7 @@ def _analyse(
     is_latency = setting.labels["metric"] == "latency"
     if is_latency:
         flags = [*flags, "initiator_only"]
-    both_ways = [(i, j) for i, j in combinations(cells.nodes, 2) if {(i, j), (j, i)} <= cells.all_values.keys()]
+    both_ways = [(i, j) for i, j in combinations(cells.nodes, 2) if {(i, j), (j, i)} <= cells.runs.keys()]
     between, within = (
         [
             compare_directions(i, j, cells, setting, flags)
@@ -276,7 +276,7 @@ def _analyse(
         return {**compared, **values, "same_zone": same_zone, "unit": cells.unit}
 
     # A round trip crosses both directions: one initiator of a pair is enough for its rank.
-    cross_zone = [direction for direction in cells.all_values if in_different_zones(*direction, zones)]
+    cross_zone = [direction for direction in cells.runs if in_different_zones(*direction, zones)]
     counts = {
         "ends": len(cells.nodes),
         "pairs": len(pairs),
@@ -284,7 +284,7 @@ def _analyse(
         "inconclusive": sum(compared["verdict"] == "inconclusive" for compared in pairs),
         "rounds": len({key for rounds_of in cells.by_round.values() for key in rounds_of}),
         "flags": joined(flags, [] if pairs else ["one_direction"]),
-        "run_ids": " ".join(cells.run_ids(cells.all_values)),
+        "run_ids": " ".join(cells.run_ids(cells.runs)),
     }
     return {
         "methods": [row | counts],
@@ -300,13 +300,12 @@ def _analyse(
 def _directions(cells: DirectedValues, setting: Setting) -> list[Row]:
     """Return the typical value of each direction over its rounds, or over all its runs if no round is known."""
     groups, run_ids = [], []
-    for direction, values in cells.all_values.items():
-        by_round = cells.by_round[direction]
+    for direction, by_round in cells.by_round.items():
         rounds, in_order = sorted_rounds(list(by_round))
         runs = (
             cells.values([by_round[key] for key in rounds], "round" if in_order else "unknown")
             if rounds
-            else cells.values(values, cells.order)
+            else cells.values(cells.numbers(direction), cells.order)
         )
         labels = {**setting.labels, "from": direction[0], "to": direction[1]}
         groups.append(PathRuns(route(*direction), labels, runs))

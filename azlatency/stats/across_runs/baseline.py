@@ -18,14 +18,7 @@ import pandas as pd
 
 from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.planning import runs_to_reach
-from azlatency.stats.across_runs.run_values import (
-    RunValues,
-    is_frame,
-    refusals,
-    resolution_column,
-    run_values,
-    unit_of,
-)
+from azlatency.stats.across_runs.run_values import RunValues, is_frame, refusals, resolution_column, run_values, unit_of
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
 from azlatency.stats.rows import Row, joined, number, with_flags
 from azlatency.studies.runs.path import NetworkPath
@@ -85,39 +78,14 @@ def check_expectation(
     confidence: float = 0.95,
     labels: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """Check run values against one expectation.
+    """Check run values, in the unit of the expectation, against one expectation: a row of `azlatency.baseline`.
 
-    Parameters
-    ----------
-    values : array_like, Series or DataFrame
-        One number per run in the unit of the expectation, or one row per run, with its resolution and its
-        ``duration_ns`` if known. A throughput or disk test shorter than 60 s is flagged ``burst_test``.
-    expectation : mapping
-        ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical ``unit``.
-    value : str, optional
-        Column of a frame; by default its median, else its mean, else its throughput.
-    confidence : float
-        Level of each one-sided bound, between 0.5 and 1.
-    labels : mapping, optional
-        Columns that identify the row.
+    ``values``: one number per run, or one row per run (the column ``value``), with its resolution and its
+    ``duration_ns`` if known: a throughput or disk test shorter than 60 s is flagged ``burst_test``. ``expectation``:
+    ``name``, ``relation`` (at_least, at_most, about, between), ``low`` and ``high`` in the canonical ``unit``;
+    `ValueError` if they are not valid. ``confidence``: the level of each one-sided bound; these are the ends of the
+    interval of `azlatency.summarize` at twice the error. ``labels``: columns that identify the row.
 
-    Returns
-    -------
-    DataFrame
-        One row, as of `baseline`. ``status`` is inconclusive for one run (``no_replication``) and for runs that must
-        not be pooled.
-
-    Raises
-    ------
-    ValueError
-        If the relation or the limits are not valid.
-
-    Notes
-    -----
-    The bounds are the ends of the interval of `azlatency.summarize` at twice the error of one bound.
-
-    Examples
-    --------
     >>> import azlatency as az
     >>> expectation = {"name": "throughput", "relation": "at_least", "low": 9e9, "unit": "bit/s"}
     >>> print(az.say(check_expectation([9.4e9, 9.5e9, 9.3e9, 9.4e9, 9.6e9, 9.3e9], expectation)))
@@ -224,10 +192,7 @@ def _decides(run_set: RunValues, middle: float, limits: list[float], confidence:
 
 
 def baseline(
-    data: Study | pd.DataFrame,
-    expectations: Iterable[Expectation] | None = None,
-    *,
-    confidence: float = 0.95,
+    data: Study | pd.DataFrame, expectations: Iterable[Expectation] | None = None, *, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Check every expectation against the runs that measured it.
 

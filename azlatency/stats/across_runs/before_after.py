@@ -82,30 +82,12 @@ def compare_imports(
     confidence: float = 0.95,
     value: str | None = None,
 ) -> pd.DataFrame:
-    """Compare the same paths and tools in two imports, ``after`` over ``before``.
+    """Compare the same paths and tools in two imports, ``after`` over ``before``, as `azlatency.compare` does.
 
-    Parameters
-    ----------
-    after, before : DataFrame
-        One row per run, as returned by `azlatency.latency` or `azlatency.throughput`.
-    margin : float or str
-        Change that is practically equivalent: ``0.05``, ``"5%"`` or ``"2 us"``.
-    confidence : float
-        Level of the intervals, between 0.5 and 1.
-    value : str, optional
-        Column with one number per run; by default the median, else the mean, else the throughput.
-
-    Returns
-    -------
-    DataFrame
-        One row per matched path and tool, with the columns of `azlatency.compare`: ``n_candidate`` runs after and
-        ``n_base`` before. Paths that were matched by zone numbers without physical zones are not estimable
-        (``logical_zone``): zone 1 of one subscription may be any zone of another. Runs that all name the same
-        ``subscription`` are compared.
-
-    Notes
-    -----
-    See `azlatency.compare`; imports that were measured in turns are compared within the rounds.
+    One row per matched path and tool: ``n_candidate`` runs after and ``n_base`` before. Imports that were measured in
+    turns are compared within the rounds. Paths that were matched by zone numbers without physical zones are not
+    estimable (``logical_zone``): zone 1 of one subscription may be any zone of another. Runs that all name the same
+    ``subscription`` are compared.
     """
     matched = pairings(after, before)
     sides = [pairing.sides(value) for pairing in matched]

@@ -86,30 +86,6 @@ def sides_of(
     return Sides(first, second, refusals((a, b), value, across), by_round, turns is not None and turns.both_orders)
 
 
-def compare_runs(  # noqa: PLR0913 - one for each option of az.compare
-    a: RunData,
-    b: RunData,
-    *,
-    margin: float | str = "5%",
-    confidence: float = 0.95,
-    paired: bool | None = False,
-    value: str | None = None,
-    floor: float | None = None,
-    unit: str | None = None,
-    resolution: float | None = None,
-) -> Row:
-    """Compare two sets of runs, or their rounds: `sides_of` and `compare_sides` in one.
-
-    >>> base = [450e3, 440e3, 460e3, 455e3]
-    >>> candidate = [570e3, 561e3, 580e3, 566e3]
-    >>> row = compare_runs(candidate, base, unit="ns")
-    >>> row["verdict"], round(row["ratio"], 2), row["flags"]
-    ('different', 1.26, '')
-    """
-    sides = sides_of(a, b, paired=paired, value=value, unit=unit, resolution=resolution)
-    return compare_sides(sides, Setting(margin, confidence, floor))
-
-
 def compare_sides(sides: Sides, setting: Setting, spread: SharedSpread | None = None) -> Row:
     """Return the row of a comparison, with the columns of `blank`.
 

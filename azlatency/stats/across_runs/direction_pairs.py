@@ -20,8 +20,8 @@ from scipy.special import ndtr, stdtrit
 from scipy.stats import chi2
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_rounds, compare_sides
-from azlatency.stats.across_runs.directions import DirectedValues, geometric_mean
-from azlatency.stats.across_runs.run_values import Order, sorted_rounds
+from azlatency.stats.across_runs.directions import DirectedValues
+from azlatency.stats.across_runs.run_values import Order, geometric_mean, sorted_rounds
 from azlatency.stats.result import Verdict, verdict_of
 from azlatency.stats.rows import Row, decided, with_flags
 from azlatency.studies.runs.path import route
@@ -32,7 +32,7 @@ def compare_directions(i: str, j: str, cells: DirectedValues, base: Setting, fla
     setting = base._replace(what=f"{route(i, j)} over back", labels={**base.labels, "from": i, "to": j})
     ways = (i, j), (j, i)
     forward, backward = (cells.by_round[way] for way in ways)
-    runs = [cells.all_values[way] for way in ways]
+    runs = [cells.numbers(way) for way in ways]
     common = [key for key in forward if key in backward]
     if len(common) >= 2:
         ordered, is_ordered = sorted_rounds(common)

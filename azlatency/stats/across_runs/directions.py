@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.across_runs.run_values import Order, RunValues, floats, in_time_order, run_ids_of
+from azlatency.stats.across_runs.run_values import Order, RunValues, floats, geometric_mean, in_time_order, run_ids_of
 from azlatency.studies.runs.path import Endpoint, NetworkPath
 
 Metric = Literal["latency", "throughput", "retransmits"]
@@ -100,19 +100,22 @@ def zone_node(zone: str) -> str:
 
 
 class DirectedValues(NamedTuple):
-    """Values by direction, of zones or hosts (``nodes``) in order of appearance.
+    """Runs by direction, of zones or hosts (``nodes``) in order of appearance.
 
-    ``by_round`` has a value for each known round, the mean of its runs; ``all_values`` those of all runs; ``ids`` the
-    round and run_id of each run. ``resolution`` is the largest step of the printed values, in ``unit`` as they are.
+    ``by_round`` has a value for each known round, the geometric mean of its runs. ``resolution`` is the largest step of
+    the printed values, in ``unit`` as they are.
     """
 
     nodes: tuple[str, ...]
+    runs: dict[tuple[str, str], list[Directed]]
     by_round: dict[tuple[str, str], dict[Hashable, float]]
-    all_values: dict[tuple[str, str], list[float]]
-    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]]
     unit: str
-    resolution: float = 0.0
-    order: Order = "unknown"
+    resolution: float
+    order: Order
+
+    def numbers(self, direction: tuple[str, str]) -> list[float]:
+        """Return the value of each run of a direction."""
+        return [run.value for run in self.runs.get(direction, ())]
 
     def values(self, numbers: Iterable[float], order: Order) -> RunValues:
         """Return numbers as run values."""
@@ -123,42 +126,23 @@ class DirectedValues(NamedTuple):
         self, directions: Iterable[tuple[str, str]], rounds: Iterable[Hashable] | None = None
     ) -> tuple[str, ...]:
         """Return the runs of some directions, in some rounds or (``None``) in all."""
-        chosen = None if rounds is None else set(rounds)
-        return tuple(
-            run_id
-            for direction in directions
-            for round_, run_id in self.ids.get(direction, ())
-            if chosen is None or round_ in chosen
-        )
+        named = [run for way in directions for run in self.runs.get(way, ()) if run.run_id is not None]
+        chosen = {run.round for run in named} if rounds is None else set(rounds)
+        return tuple(str(run.run_id) for run in named if run.round in chosen)
 
 
-def group_directions(
-    runs: Iterable[Directed], unit: str, resolution: float = 0.0, order: Order = "unknown"
-) -> DirectedValues:
-    """Group directed runs by direction and round; averages are geometric."""
-    grouped: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
-    all_values: dict[tuple[str, str], list[float]] = {}
-    ids: dict[tuple[str, str], list[tuple[Hashable | None, str]]] = {}
-    nodes: dict[str, None] = {}
+def group_directions(runs: Sequence[Directed], unit: str, resolution: float, order: Order) -> DirectedValues:
+    """Group directed runs by direction and round."""
+    of_direction: dict[tuple[str, str], list[Directed]] = {}
+    rounds: dict[tuple[str, str], dict[Hashable, list[float]]] = {}
     for run in runs:
-        if run.run_id is not None:
-            ids.setdefault((run.start, run.end), []).append((run.round, run.run_id))
-        nodes.update({run.start: None, run.end: None})
-        all_values.setdefault((run.start, run.end), []).append(run.value)
-        rounds = grouped.setdefault((run.start, run.end), {})
+        of_direction.setdefault((run.start, run.end), []).append(run)
+        of_round = rounds.setdefault((run.start, run.end), {})
         if run.round is not None:
-            rounds.setdefault(run.round, []).append(run.value)
-    by_round = {
-        direction: {key: geometric_mean(values) for key, values in rounds.items()}
-        for direction, rounds in grouped.items()
-    }
-    return DirectedValues(tuple(nodes), by_round, all_values, ids, unit, resolution, order)
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean of positive values."""
-    logs = [math.log(value) for value in values]
-    return math.exp(math.fsum(logs) / len(logs))
+            of_round.setdefault(run.round, []).append(run.value)
+    nodes = dict.fromkeys(end for run in runs for end in (run.start, run.end))
+    by_round = {way: {key: geometric_mean(of_key) for key, of_key in keys.items()} for way, keys in rounds.items()}
+    return DirectedValues(tuple(nodes), of_direction, by_round, unit, resolution, order)
 
 
 def in_different_zones(i: str, j: str, zones: Mapping[str, str]) -> bool:

@@ -32,33 +32,18 @@ _COLUMNS = [
 def emulated_differences(
     links: pd.DataFrame, records: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Compare the measured differences between paths with those that the emulator recorded.
+    """Compare the measured differences between paths with those that an emulator recorded; no rows for a real network.
 
-    Parameters
-    ----------
-    links : DataFrame
-        One row per link, as returned by `azlatency.studies.configured_links`; without rows for a real network.
-    records : DataFrame
-        One row per run, as returned by `azlatency.studies.recorded_round_trips`.
-    runs : DataFrame
-        One row per run, as returned by `azlatency.latency`. Runs without a round are left out.
-    confidence : float
-        Level of the intervals, between 0 and 1.
+    ``links`` and ``records``: as returned by `azlatency.studies.configured_links` and
+    `azlatency.studies.recorded_round_trips`; ``runs``: by `azlatency.latency`, of which those without a round are left
+    out. Differences are taken within each round, so that drift between rounds cancels.
 
-    Returns
-    -------
-    DataFrame
-        One row per path and method that also measured the shortest pair (``reference``); empty for a real network. All
-        times in ns. ``value``: what was compared of each run, the median, or the mean if the tool prints no median.
-        ``estimate``, ``low``, ``high``: how much longer the path is, measured, over ``n`` rounds. ``recorded``: the
-        same for what the emulator recorded in these runs. ``configured``: the configured delay of both directions with
-        the mean of the jitter, less that of the reference. ``error``: measured less recorded. ``holds``: whether the
-        interval contains the recorded difference; missing without an interval.
-
-    Notes
-    -----
-    Differences are taken within each round, so that drift between rounds cancels. Their median and its interval are
-    those of `azlatency.summarize`.
+    One row per path and method that also measured the shortest pair (``reference``), all times in ns. ``value``: what
+    was compared of each run, the median, or the mean if the tool prints no median. ``estimate``, ``low``, ``high``: how
+    much longer the path is, over ``n`` rounds, as in `azlatency.summarize`. ``recorded``: the same for what the
+    emulator recorded in these runs. ``configured``: the configured delay of both directions with the mean of the
+    jitter, less that of the reference. ``error``: measured less recorded. ``holds`` (boolean): whether the interval
+    contains the recorded difference; missing without an interval.
     """
     delays = {str(path): delay for path, delay in sums_of_both_directions(links, "mean_ns").items()}
     if not delays:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from azlatency.stats import exact
+from azlatency.stats.across_runs.attainable import attainable_paired, attainable_unpaired
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
 from azlatency.stats.across_runs.shared_spread import shared_spread
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from azlatency.stats.across_runs.run_values import RunValues
     from azlatency.stats.across_runs.shared_spread import SharedSpread
+    from azlatency.stats.across_runs.two_groups import Welch
     from azlatency.stats.arrays import FloatArray
 
 RANK_METHOD = "Hodges-Lehmann estimate on logarithms of run values, interpolated Wilcoxon interval"
@@ -96,10 +97,14 @@ def of_groups(
     """
     x, y = np.log(first.values), np.log(second.values)
     order = run_order(x, y) if first.in_order and second.in_order else RunOrder()
-    few = exact.attainable_unpaired(len(x), len(y)) > 1 - confidence
-    decides = means = _of_means(x, y, spread, few=few)
-    if not few and means.length(confidence) < math.inf:
-        ranks = _of_ranks(np.log(_spread_evenly(first)), np.log(_spread_evenly(second)), _unlike(x, y))
+    few = attainable_unpaired(len(x), len(y)) > 1 - confidence
+    pooled, separate = _pooled_spread(x, y), welch(summary(x), summary(y))
+    decides = means = _of_means(x, y, pooled, separate, spread, few=few)
+    if not few and separate is not None:
+        # Ranks assume that both sides vary alike: 6 runs against 18 with a third of their spread erred in 10 %, with
+        # this factor, which is 1 for as many runs on both sides, in 3.
+        unlike = max(1.0, separate.error / (pooled * math.sqrt(1 / len(x) + 1 / len(y))))
+        ranks = _of_ranks(np.log(_spread_evenly(first)), np.log(_spread_evenly(second)), unlike)
         decides = min(ranks, means, key=lambda estimate: estimate.length(confidence))
     flags = () if not few else ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
     widening = WIDENING if few else WIDENING * _CHOICE
@@ -116,30 +121,20 @@ def _of_ranks(x: FloatArray, y: FloatArray, widening: float) -> _Estimate:
     return _Estimate(middle, ends, float(len(x) + len(y) - 2), RANK_METHOD)
 
 
-def _unlike(x: FloatArray, y: FloatArray) -> float:
-    """Return how much longer an interval must be because the fewer runs vary more than the others, at least 1.
-
-    Ranks assume that both sides vary alike: 6 runs against 18 with a third of their spread erred in 10 %, with this
-    factor in 3. It is the ratio of Welch's standard error to the pooled one; 1 for as many runs on both sides.
-    """
-    separate = welch(summary(x), summary(y))
-    pooled = _pooled_spread(x, y) * math.sqrt(1 / len(x) + 1 / len(y))
-    return max(1.0, separate.error / pooled) if separate is not None else 1.0
-
-
-def _of_means(x: FloatArray, y: FloatArray, spread: SharedSpread | None, *, few: bool) -> _Estimate:
+def _of_means(
+    x: FloatArray, y: FloatArray, pooled: float, separate: Welch | None, spread: SharedSpread | None, *, few: bool
+) -> _Estimate:
     """Return the difference of the means of two sets of logarithms, with Student's interval.
 
     Of unequal numbers of runs the larger standard error counts, the pooled one or Welch's: if the fewer runs vary more,
     the pooled one errs in up to a fifth, and Welch's in up to an eighth if the runs are skewed. A path of ``few`` runs
     that varies more than the others keeps its own variance.
     """
-    degrees, variance, method = float(len(x) + len(y) - 2), _pooled_spread(x, y) ** 2, POOLED_METHOD
+    degrees, variance, method = float(len(x) + len(y) - 2), pooled**2, POOLED_METHOD
     if few and spread is not None and variance:
         moderated, degrees = spread.moderated(variance, degrees)
         variance, method = max(variance, moderated), SHARED_METHOD
     error, estimate = math.sqrt(variance * (1 / len(x) + 1 / len(y))), float(x.mean() - y.mean())
-    separate = welch(summary(x), summary(y))
     if separate is not None and not (few and len(x) == len(y)):
         error = max(error, separate.error)
         degrees = degrees if few and abs(len(x) - len(y)) == 1 else min(degrees, separate.df)
@@ -163,7 +158,7 @@ def of_rounds(
     rounds = len(ratios)
     in_order = first.in_order and second.in_order and not random_order
     relative = max(_relative_step(first), _relative_step(second))
-    few = exact.attainable_paired(rounds) > 1 - confidence
+    few = attainable_paired(rounds) > 1 - confidence
     by_mean = few or relative > _WIDE_STEP * float(ratios.std(ddof=1)) / math.sqrt(2)
 
     def ends(level: float) -> tuple[float, float] | None:

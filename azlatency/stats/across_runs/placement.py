@@ -60,26 +60,16 @@ _TEXTS = (
 def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """Return what was measured or reported under which conditions, from near to far, logs before reported numbers.
 
-    Parameters
-    ----------
-    study : Study
-        The study with its reported numbers.
-    runs : DataFrame
-        One row per run, as returned by `azlatency.latency`.
-    confidence : float
-        Level of the intervals, between 0 and 1.
+    ``study``: for its reported numbers; ``runs``: as returned by `azlatency.latency`.
 
-    Returns
-    -------
-    DataFrame
-        One row per path and method: ``origin`` (``log`` or ``reported``), the ``region`` of the client and the
-        ``peer_region`` of the server (text, empty if unknown), the circumstances ``placement``, ``vm_size``
-        (text, empty if unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that
-        each run counts with (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its
-        ``lowest`` and ``highest`` in ns, the largest step in which they are printed (``resolution``, ns; NaN if
-        unknown), and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
-        (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text reports for the run of this log; the log counts,
-        and the reported number has no row. ``packets``: those of all runs. Reported means of a segment are left out.
+    One row per path and method: ``origin`` (``log`` or ``reported``), the ``region`` of the client and the
+    ``peer_region`` of the server (text, empty if unknown), the circumstances ``placement``, ``vm_size`` (text, empty if
+    unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that each run counts with
+    (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its ``lowest`` and ``highest`` in
+    ns, the largest step in which they are printed (``resolution``, ns; NaN if unknown), and the typical run:
+    ``estimate``, ``low`` and ``high`` in ns, ``n`` runs (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text
+    reports for the run of this log; the log counts, and the reported number has no row. ``packets``: those of all runs.
+    Reported means of a segment are left out.
     """
     logged, reported = _logged(runs, confidence), _reported(study.reported)
     texts = {(row["path"], row["kind"]): row["lowest"] for row in reported}
@@ -112,10 +102,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
                 "path": str(path),
                 "method": str(method),
                 "kind": " ".join(str(name) for name in named if not pd.isna(name) and name != ""),
-                "region": _text(first["region"]),
-                "peer_region": _text(first["peer_region"]),
-                "placement": _text(first["placement"]),
-                "vm_size": _text(first["vm_size"]),
+                **_circumstances(first),
                 "accelerated_networking": first["accelerated_networking"],
                 "message_bytes": first["message_bytes"],
                 "value": column,
@@ -140,10 +127,7 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
             "path": str(row["scenario"]),
             "method": str(row["tool"]),
             "kind": str(row["tool"]),
-            "region": _text(row["region"]),
-            "peer_region": _text(row["peer_region"]),
-            "placement": _text(row["placement"]),
-            "vm_size": _text(row["vm_size"]),
+            **_circumstances(row),
             "accelerated_networking": {"true": True, "false": False}.get(str(row["accelerated_networking"]).lower()),
             "value": "mean_ns",
             "lowest": float(row["value_low"]),
@@ -167,6 +151,10 @@ def _printed_step(row: Row) -> float | None:
         return None
     scale = float(row["value_low"]) / float(numbers[0].replace(",", ""))
     return scale * 10.0 ** -min(len(number.partition(".")[2]) for number in numbers)
+
+
+def _circumstances(row: Row | pd.Series) -> dict[str, str]:
+    return {name: _text(row[name]) for name in ("region", "peer_region", "placement", "vm_size")}
 
 
 def _text(value: Any) -> str:
@@ -210,35 +198,16 @@ def run_values_of(levels: pd.DataFrame, runs: pd.DataFrame) -> dict[int, RunValu
 
 
 def widest_methods(levels: pd.DataFrame) -> pd.DataFrame:
-    """Select the conditions of the three methods that say most about all paths, and all reported ones.
-
-    Parameters
-    ----------
-    levels : DataFrame
-        As returned by `conditions`.
-
-    Returns
-    -------
-    DataFrame
-        Rows of ``levels`` in their order; methods are ranked as by ``rank_methods``.
-    """
+    """Select the rows of `conditions` of the three methods that say most about all paths, and reported ones."""
     logged = levels["origin"] == "log"
     kept = rank_methods(as_measured(levels[logged]))[:METHODS_SHOWN]
     return levels[~logged | levels["method"].isin(kept)]
 
 
 def widest(levels: pd.DataFrame) -> pd.DataFrame:
-    """Select the kind of measurement of the method that says most about all paths (``rank_methods``).
+    """Select the rows of `conditions` of the kind of measurement of the method that says most about all paths.
 
-    Parameters
-    ----------
-    levels : DataFrame
-        As returned by `conditions`.
-
-    Returns
-    -------
-    DataFrame
-        All rows of ``levels`` of that kind: also with other message sizes.
+    They may have other message sizes.
     """
     entries = as_measured(levels)
     main = next(iter(rank_methods(entries)), "")
@@ -249,31 +218,18 @@ def widest(levels: pd.DataFrame) -> pd.DataFrame:
 def changes(
     levels: pd.DataFrame, runs: pd.DataFrame, factor: Factor, *, margin: float = 0.05, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Return pairs of conditions that differ in one factor only, as far as is known.
+    """Return pairs of rows of `conditions` that differ in one factor only, as far as is known; ``runs``: their runs.
 
-    Parameters
-    ----------
-    levels : DataFrame
-        As returned by `conditions`.
-    runs : DataFrame
-        The runs that ``levels`` were made from.
-    factor : {"placement", "vm_size", "accelerated_networking", "message_bytes"}
-        The factor. Placements are compared with the reference of the same method (`REFERENCES`); levels of the other
-        factors with the level before, on the same path.
-    margin : float
-        Relative change that is practically equivalent; ``0.05`` is 5 %.
-    confidence : float
-        Level of the intervals, between 0.5 and 1.
+    Placements are compared with the reference of the same method (`REFERENCES`); levels of the other factors with the
+    level before, on the same path. ``margin``: the relative change that is practically equivalent. Logs and reported
+    numbers are paired separately, and reported ones have no ratio. Conditions that differ in a second factor, or have
+    no region in common, are not paired.
 
-    Returns
-    -------
-    DataFrame
-        One row per pair: the ratio of the run values to those of the base with its interval and the verdict, as
-        `azlatency.compare` returns them, and the circumstances of both sides (those of the base begin with ``base_``).
-        ``measured_low`` and ``measured_high`` are the extremes of the ratio as measured, not an interval. ``unsaid``:
-        factors that are known on one side only, separated by blanks. ``other`` and ``base``: labels of the rows of
-        ``levels``. Logs and reported numbers are paired separately, and reported ones have no ratio. Conditions that
-        differ in a second factor, or have no region in common, are not paired.
+    One row per pair: the ratio of the run values to those of the base with its interval and the verdict, as
+    `azlatency.compare` returns them, and the circumstances of both sides (those of the base begin with ``base_``).
+    ``measured_low`` and ``measured_high`` are the extremes of the ratio as measured, not an interval. ``unsaid``:
+    factors that are known on one side only, separated by blanks. ``other`` and ``base``: labels of the rows of
+    ``levels``.
     """
     values = run_values_of(levels, runs)
     rows = []

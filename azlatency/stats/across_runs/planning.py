@@ -22,11 +22,11 @@ import pandas as pd
 from scipy.spatial.distance import pdist
 from scipy.special import betaincinv, chdtri, gammaincinv, stdtrit
 
+from azlatency.stats.across_runs.attainable import MOST, smallest_number
 from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import WIDENING
 from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
-from azlatency.stats.across_runs.search import MOST, smallest_number
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
 from azlatency.stats.result import FEASIBLE
@@ -80,44 +80,17 @@ def runs_needed(
     assurance: float = _ASSURANCE,
     value: str | None = None,
 ) -> pd.DataFrame:
-    """Return the number of runs for an interval of the typical run within ``relative``.
+    """Return the number of runs for an interval of the typical run within ``relative``, as one row of `azlatency.plan`.
 
-    Parameters
-    ----------
-    values : array_like, Series or DataFrame
-        Pilot: one positive number per run, or one row per run.
-    relative : float or str
-        Relative half-width to reach; ``0.05`` or ``"5%"`` is ±5 %.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    assurance : float
-        Level of the upper bound on the spread, from 0.5 to below 1.
-    value : str, optional
-        Column of a frame; by default its median, else its mean, else its throughput.
+    ``values``: the pilot, one positive number per run, or one row per run (the column ``value``).
 
-    Returns
-    -------
-    DataFrame
-        One row: the runs that are ``needed`` in all, that are ``done``, and ``more``. Fewer than five runs allow only
-        the range ``low`` to ``high`` (``small_pilot``), one run nothing (``no_replication``). Above 200 runs,
-        ``needed`` is missing (``out_of_reach``).
-
-    Raises
-    ------
-    ValueError
-        If ``relative`` or ``assurance`` is out of range.
-
-    Notes
-    -----
-    The interval is that of `azlatency.summarize`, whose ends lie within ``relative`` of the typical run in a
-    share ``assurance`` of cases for normal logarithms. The spread is the upper chi-squared bound of the pilot's at
+    The interval is that of `azlatency.summarize`, whose ends lie within ``relative`` of the typical run in a share
+    ``assurance`` of cases for normal logarithms. The spread is the upper chi-squared bound of the pilot's at
     ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs, in
     which a slow run does not count by its size. From five runs on, the interval must also be short enough among the
     runs of the pilot, where its ends are expected; and more runs are needed than there are while the interval of the
     pilot is too wide.
 
-    Examples
-    --------
     >>> import azlatency as az
     >>> print(az.say(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01)))
     runs for ±1 %: 154 runs, 148 more than measured
@@ -326,7 +299,7 @@ def plan(
     assurance: float = _ASSURANCE,
     value: str | None = None,
 ) -> pd.DataFrame:
-    """Return the number of runs that each path and method needs.
+    """Return the number of runs that each path and method needs for an interval of the typical run within ``relative``.
 
     Parameters
     ----------
@@ -344,12 +317,18 @@ def plan(
     Returns
     -------
     DataFrame
-        One row per path and method, as of `azlatency.stats.runs_needed`, with the column of the runs as ``value``.
+        One row per path and method: the column of the runs (``value``), the runs that are ``needed`` in all, that are
+        ``done``, and ``more``. Fewer than five runs allow only the range ``low`` to ``high`` (``small_pilot``), one run
+        nothing (``no_replication``). Above 200 runs, ``needed`` is missing (``out_of_reach``).
 
     Raises
     ------
     ValueError
         If ``relative`` or ``assurance`` is out of range.
+
+    Notes
+    -----
+    See `azlatency.stats.runs_needed`.
 
     Examples
     --------
@@ -371,34 +350,12 @@ def plan(
 
 
 def precision_curves(
-    runs: pd.DataFrame,
-    plans: pd.DataFrame,
-    *,
-    confidence: float = 0.95,
-    assurance: float = _ASSURANCE,
+    runs: pd.DataFrame, plans: pd.DataFrame, *, confidence: float = 0.95, assurance: float = _ASSURANCE
 ) -> pd.DataFrame:
-    """Return the number of runs at each precision, for the path of each method that needs the most.
+    """Return the number of runs at each precision, for the path of each method that needs the most; see `runs_needed`.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The pilot that ``plan`` received.
-    plans : DataFrame
-        The result of ``plan``.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-    assurance : float
-        Level of the upper bound on the spread, from 0.5 to below 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per method and ``precision``, first the method that says most about all paths (``rank_methods``). A
-        method whose paths have a single run each, or no spread, has no row.
-
-    Notes
-    -----
-    See `runs_needed`.
+    ``plans``: what `azlatency.plan` returns for ``runs``. One row per method and ``precision``, first the method that
+    says most about all paths. A method whose paths have a single run each, or no spread, has no row.
     """
     check_columns(plans, *_KEYS, "at_pilot_spread")
     most = plans[plans["at_pilot_spread"].notna()].sort_values("at_pilot_spread", ascending=False, kind="stable")

@@ -42,7 +42,7 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
             means = [(forward[key] + backward[key]) / 2 for key in rounds]
             values = replace(cells.values(means, "round" if in_order else "unknown"), rounds=tuple(rounds))
         else:
-            values = cells.values([*cells.all_values[i, j], *cells.all_values.get((j, i), ())], "unknown")
+            values = cells.values([*cells.numbers((i, j)), *cells.numbers((j, i))], "unknown")
         pairs[f"{i} - {j}"] = replace(values, run_ids=cells.run_ids([(i, j), (j, i)], rounds or None))
     if len(pairs) > MOST_RANKED:
         return []

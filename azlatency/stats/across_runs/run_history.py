@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.across_runs.comparison import compare_runs
+from azlatency.stats.across_runs.comparison import Setting, compare_sides, sides_of
 from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
 from azlatency.stats.across_runs.run_values import (
     METRICS,
@@ -420,7 +420,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     old, new = found.parts[place : place + 2]
     compared: Row = {}
     if series.unit != "fraction" and min(old.min(), new.min()) > 0:
-        compared = compare_runs(new, old, confidence=confidence, unit=series.unit)
+        compared = compare_sides(sides_of(new, old, unit=series.unit), Setting(confidence=confidence))
     verdict, limit = _verdict(before, after, series.unit, margin)
     # What changed within the interval of the time is what may have caused the step.
     last, next_ = max(step.low - 1, 0), min(step.high, len(series.values) - 1)

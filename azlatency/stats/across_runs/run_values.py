@@ -309,8 +309,14 @@ def in_rounds(values: RunValues) -> dict[Hashable, float]:
     groups: dict[Hashable, list[float]] = {}
     for key, number in zip(values.rounds or (None,) * len(values.values), values.values, strict=True):
         if key is not None:
-            groups.setdefault(key, []).append(math.log(number))
-    return {key: math.exp(math.fsum(logs) / len(logs)) for key, logs in groups.items()}
+            groups.setdefault(key, []).append(number)
+    return {key: geometric_mean(numbers) for key, numbers in groups.items()}
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive values."""
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))
 
 
 def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequence[str] = ()) -> tuple[str, ...]:

@@ -33,28 +33,20 @@ LIMITS = (1e6, 2e6)
 
 
 def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
-    """Return what the searched series of a history show without a confirmed change.
+    """Return what the searched series of a history show without a confirmed change; series that drift are left out.
 
-    Parameters
-    ----------
-    found : History
-        As returned by `azlatency.history`.
-    size : float
-        Smallest relative difference that is named; ``0.15`` is 15 %.
+    ``found``: as returned by `azlatency.history`; ``size``: the smallest relative difference that is named.
 
-    Returns
-    -------
-    DataFrame
-        One row per sighting, in the order of the series: ``path``, ``method``, ``metric``, ``what``, ``unit``, the
-        ``kind``, the position ``at`` of its first point, ``n`` points, ``date`` and ``date_last``, their start times,
-        ``window_ns`` as in the series, ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in
-        ns and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series alone would show at the
-        error of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five points at the beginning
-        or the end, all on one side of the level beside them, also of a level that began with an unconfirmed step),
-        ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five
-        points between the levels before and after a step: ``before`` is the level that they left) and ``crossed`` (a
-        mean or median round trip that is, for at least five points, on the other side of 1 or 2 ms than most of its
-        points before ``at``, and no confirmed change crossed this limit). A series that drifts is left out.
+    One row per sighting, in the order of the series: ``path``, ``method``, ``metric``, ``what``, ``unit``, the
+    ``kind``, the position ``at`` of its first point, ``n`` points, ``date`` and ``date_last``, their start times,
+    ``window_ns`` as in the series, ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in ns
+    and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error
+    of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the
+    end, all on one side of the level beside them, also of a level that began with an unconfirmed step),
+    ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five points
+    between the levels before and after a step: ``before`` is the level that they left) and ``crossed`` (a mean or
+    median round trip that is, for at least five points, on the other side of 1 or 2 ms than most of its points before
+    ``at``, and no confirmed change crossed this limit).
     """
     searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
     rows: list[Row] = []

@@ -25,25 +25,10 @@ class Summary(NamedTuple):
 
 
 class Welch(NamedTuple):
-    """Difference of means (first minus second), its standard error, degrees of freedom, t, p and interval."""
+    """Standard error of a difference of means, and its degrees of freedom."""
 
-    difference: float
     error: float
     df: float
-    t: float
-    p: float
-    low: float
-    high: float
-
-
-class Tost(NamedTuple):
-    """Two one-sided tests: t and p of both, and the larger p."""
-
-    t_low: float
-    t_high: float
-    p_low: float
-    p_high: float
-    p: float
 
 
 def summary(values: FloatArray) -> Summary:
@@ -56,26 +41,20 @@ def summary(values: FloatArray) -> Summary:
     return Summary(n, float(values.mean()), spread)
 
 
-def welch(first: Summary, second: Summary, confidence: float = 0.95) -> Welch | None:
-    """Return Welch's t test of two means; ``None`` if a group has fewer than two values or neither varies."""
+def welch(first: Summary, second: Summary) -> Welch | None:
+    """Return Welch's error of two means; ``None`` if a group has fewer than two values or neither varies."""
     if min(first.n, second.n) < 2:
         return None
     variances = [group.sd**2 / group.n for group in (first, second)]
     if not sum(variances) > 0:
         return None
-    error = math.sqrt(sum(variances))
     df = sum(variances) ** 2 / (variances[0] ** 2 / (first.n - 1) + variances[1] ** 2 / (second.n - 1))
-    difference = first.mean - second.mean
-    half = float(stdtrit(df, (1 + confidence) / 2)) * error
-    p = 2 * float(stdtr(df, -abs(difference) / error))
-    return Welch(difference, error, df, difference / error, p, difference - half, difference + half)
+    return Welch(math.sqrt(sum(variances)), df)
 
 
-def tost(difference: float, error: float, df: float, low: float, high: float) -> Tost:
-    """Test whether ``difference`` lies between the margins ``low`` and ``high`` by two one-sided t tests."""
-    t_low, t_high = (difference - low) / error, (difference - high) / error
-    p_low, p_high = float(stdtr(df, -t_low)), float(stdtr(df, t_high))
-    return Tost(t_low, t_high, p_low, p_high, max(p_low, p_high))
+def tost(difference: float, error: float, df: float, low: float, high: float) -> float:
+    """Return the p-value of "``difference`` lies outside ``low`` to ``high``": the larger of two one-sided t tests."""
+    return max(float(stdtr(df, (low - difference) / error)), float(stdtr(df, (difference - high) / error)))
 
 
 def student_interval(values: FloatArray, confidence: float) -> tuple[float, float] | None:

@@ -19,24 +19,14 @@ _COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids"]
 
 
 def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
-    """Return the values of one kind of measurement by pair of zones.
+    """Return the values of one kind of measurement by pair of zones; without round trips, the fastest TCP connects.
 
-    Parameters
-    ----------
-    study : Study
-        An imported study.
-    runs : DataFrame
-        One row per run, as returned by `azlatency.latency`.
-    levels : DataFrame
-        Conditions of one kind of measurement, as returned by `azlatency.stats.placement.widest`.
+    ``runs``: as returned by `azlatency.latency`; ``levels``: as returned by `azlatency.stats.placement.widest`.
 
-    Returns
-    -------
-    DataFrame
-        One row per run, without those on one host: the names of both zones (``first`` and ``second``, sorted; equal
-        inside one zone; a region stands for a zone that is not stated), ``path``, ``method``, ``value`` in ns, what it
-        is (``quantity``: ``"mean RTT, qperf"``) and the run (``run_ids``). Reported numbers have no path and no run.
-        ``method`` is empty unless all runs have the same. Without round trips, the fastest TCP connects of the study.
+    One row per run, without those on one host: the names of both zones (``first`` and ``second``, sorted; equal inside
+    one zone; a region stands for a zone that is not stated), ``path``, ``method``, ``value`` in ns, what it is
+    (``quantity``: ``"mean RTT, qperf"``) and the run (``run_ids``). Reported numbers have no path and no run.
+    ``method`` is empty unless all runs have the same.
     """
     if levels.empty:
         return _frame(_connects(study))

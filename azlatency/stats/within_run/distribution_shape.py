@@ -48,20 +48,8 @@ class RunHistograms(NamedTuple):
 def run_histograms(study: Study, runs: pd.DataFrame) -> RunHistograms:
     """Count the round-trip times of every run with at least 100 answered samples on a shared axis.
 
-    The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles.
-    Round-trip times of 0 (a clock that was set back) are counted in its first bin.
-
-    Parameters
-    ----------
-    study : Study
-        Data set with samples.
-    runs : DataFrame
-        Runs to use, one row per run, indexed by run_id.
-
-    Returns
-    -------
-    RunHistograms
-        In the order of ``runs``.
+    The axis reaches from the smallest positive value of all runs to the largest of their 99.8th percentiles. Round-trip
+    times of 0 (a clock that was set back) are counted in its first bin.
     """
     every = {run_id: round_trips(samples) for run_id, samples in numbered_by_run(study, runs).items()}
     values = {run_id: rtt for run_id, rtt in every.items() if np.isfinite(rtt).sum() >= FEWEST}

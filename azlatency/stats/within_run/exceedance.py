@@ -32,54 +32,20 @@ TABLE = "bounds of the count in a printed table, then Clopper & Pearson 1934 at 
 
 
 def exceedance(
-    data: Values,
-    limit: float,
-    *,
-    confidence: float = 0.95,
-    lost: int = 0,
-    independent: bool = False,
-    unit: str = "ns",
+    data: Values, limit: float, *, confidence: float = 0.95, lost: int = 0, independent: bool = False, unit: str = "ns"
 ) -> pd.DataFrame:
-    """Estimate the share of probes slower than a limit in one run.
+    """Estimate the share of probes of one run that are strictly slower than ``limit``, as one row.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values in the order of sending, in the unit of ``limit``, or the samples of one run. NaN is missing; ``inf`` is
-        a lost probe and exceeds every limit.
-    limit : float
-        Probes strictly above it count.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    lost : int
-        Lost probes that ``data`` does not contain.
-    independent : bool
-        Do not correct for dependence.
-    unit : str
-        Unit of the values and of the limit.
+    ``data``: values in the order of sending, in ``unit`` as the limit, or the samples of one run. NaN is missing;
+    ``inf`` is a lost probe and exceeds every limit, as do the ``lost`` ones that ``data`` does not contain. ``count``
+    (int64): the probes above the limit. No interval with ``long_memory`` and ``few_clusters``.
 
-    Returns
-    -------
-    DataFrame
-        One row: the share, between 0 and 1, and ``count`` (int64), the probes above the limit. ``coarse_bound``: fewer
-        than ten effective probes lie on one side of the limit, and the outer bound is that of a wider tail (see Notes).
-        ``long_memory`` and ``few_clusters``: no interval.
+    Count and n are divided by the autocorrelation time of 1{x > limit} (Geyer 1992), unless they are ``independent``,
+    before the interval of Clopper & Pearson (1934) is computed. If fewer than ten effective probes lie on one side
+    (``coarse_bound``), the interval rests on the larger autocorrelation time of the limit and of a tail ten times as
+    wide, and its outer end is the bound of the narrowest tail that contains the limit's and has ten effective probes.
+    It assumes a stationary run with short memory; a kind of delay that did not occur in the run is not covered.
 
-    Raises
-    ------
-    ValueError
-        If the data are not one-dimensional or come from several runs.
-
-    Notes
-    -----
-    Count and n are divided by the autocorrelation time of 1{x > limit} (Geyer 1992) before the interval of Clopper &
-    Pearson (1934) is computed. If fewer than ten effective probes lie on one side, the interval rests on the larger
-    autocorrelation time of the limit and of a tail ten times as wide, and its outer end is the bound of the narrowest
-    tail that contains the limit's and has ten effective probes. It assumes a stationary run with short memory; a kind
-    of delay that did not occur in the run is not covered.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> import azlatency as az
     >>> rtt = 200 * np.random.default_rng(1).lognormal(0, 0.2, 40_000)
@@ -149,13 +115,7 @@ def table_counts(limit: float, n: int, ranks: Sequence[int], values: Sequence[fl
 
 
 def table_exceedance(
-    limit: float,
-    n: int,
-    ranks: Sequence[int],
-    values: Sequence[float],
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
+    limit: float, n: int, ranks: Sequence[int], values: Sequence[float], *, confidence: float = 0.95, unit: str = "ns"
 ) -> pd.DataFrame:
     """Bound the share above a limit from a printed percentile table."""
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
@@ -164,13 +124,7 @@ def table_exceedance(
 
 
 def histogram_exceedance(
-    limit: float,
-    low: FloatArray,
-    high: FloatArray,
-    counts: FloatArray,
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
+    limit: float, low: FloatArray, high: FloatArray, counts: FloatArray, *, confidence: float = 0.95, unit: str = "ns"
 ) -> pd.DataFrame:
     """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class."""
     n = int(counts.sum())

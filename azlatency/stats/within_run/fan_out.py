@@ -17,58 +17,20 @@ if TYPE_CHECKING:
     from azlatency.stats.arrays import Values
 
 
-def fan_out_level(n_calls: int, p: float = 0.5) -> float:
-    """Return the single-call level p ** (1/N) of the p-quantile of the slowest of N independent calls."""
+def fan_out(
+    data: Values, n_calls: int, p: float = 0.5, *, confidence: float = 0.95, independent: bool = False, unit: str = "ns"
+) -> pd.DataFrame:
+    """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from the single round trips of a run.
+
+    It is the p ** (1/N)-quantile of one call (Dean & Barroso 2013), for calls that are independent of each other; if
+    calls are slow together, the truth is lower. ``data``: values in ``unit`` in the order of sending, or samples;
+    ``independent`` ones have exact binomial ranks. ``block_maxima`` (float64): the same quantile over blocks of
+    ``n_calls`` consecutive packets, which contain the dependence; missing if it is a lost probe. ``tail_unresolved``:
+    less than one observation above the single-call quantile.
+    """
     if n_calls < 1 or not 0 < p < 1:
         raise ValueError(f"n_calls = {n_calls}, p = {p}: need at least one call and 0 < p < 1")
-    return float(p ** (1 / n_calls))
-
-
-def fan_out(
-    data: Values,
-    n_calls: int,
-    p: float = 0.5,
-    *,
-    confidence: float = 0.95,
-    independent: bool = False,
-    unit: str = "ns",
-) -> pd.DataFrame:
-    """Estimate the p-quantile of the slowest of ``n_calls`` parallel calls from single round trips.
-
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values in ``unit`` in the order of sending, or the samples of one run.
-    n_calls : int
-        Number of parallel calls, at least 1.
-    p : float
-        Level of the quantile, between 0 and 1.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    independent : bool
-        Use exact binomial ranks, for values that are independent by design.
-    unit : str
-        Unit of the values.
-
-    Returns
-    -------
-    DataFrame
-        One row: the quantile, for calls that are independent of each other; if calls are slow together, the truth is
-        lower. ``block_maxima`` (float64) is the same quantile over blocks of ``n_calls`` consecutive packets, which
-        contain the dependence; missing if it is a lost probe. ``tail_unresolved``: less than one observation above the
-        single-call quantile.
-
-    Raises
-    ------
-    ValueError
-        If ``n_calls`` is below 1 or ``p`` lies outside (0, 1).
-
-    Notes
-    -----
-    The p-quantile of the slowest of N calls is the p ** (1/N)-quantile of one call (Dean & Barroso 2013).
-    """
-    level = fan_out_level(n_calls, p)
-    single = quantiles(data, level, confidence, independent=independent, unit=unit)
+    single = quantiles(data, float(p ** (1 / n_calls)), confidence, independent=independent, unit=unit)
     x, _ = to_array(data)
     blocks, maximum = len(x) // n_calls, math.nan
     if blocks:

@@ -35,42 +35,15 @@ def histogram_quantiles(
     unit: str = "ns",
     labels: Mapping[str, object] | None = None,
 ) -> pd.DataFrame:
-    """Estimate quantiles of one run from a frequency table.
+    """Estimate quantiles of one run from a frequency table, by order-statistic ranks (Le Boudec 2010, theorem 2.1).
 
-    Parameters
-    ----------
-    low, high : array_like, shape (classes,)
-        Bounds of the classes in ``unit``, in any order. A bound of NaN or ``inf`` is that of an open class.
-    counts : array_like, shape (classes,)
-        Packets per class.
-    q : iterable of float
-        Levels, between 0 and 1.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-    unit : str
-        Unit of the bounds.
-    labels : mapping, optional
-        Labels of the estimates.
+    ``low``, ``high``: bounds of the classes in ``unit``, in any order; NaN or ``inf`` is that of an open class.
+    ``counts``: packets per class. ``labels``: further columns.
 
-    Returns
-    -------
-    DataFrame
-        One row per level ``q``: the middle of its class. The interval ends at the bounds of the classes that contain
-        its ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the
-        interval. No estimate in an open class and with less than one packet above (``tail_unresolved``).
+    One row per level ``q``: the middle of its class. The interval ends at the bounds of the classes that contain its
+    ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the interval. No
+    estimate in an open class and with less than one packet above (``tail_unresolved``).
 
-    Raises
-    ------
-    ValueError
-        If the arrays differ in length or a count is negative.
-
-    Notes
-    -----
-    Order-statistic ranks (Le Boudec 2010, theorem 2.1).
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.histograms import histogram_quantiles
     >>> found = histogram_quantiles([100, 101, 102], [101, 102, 103], [300, 500, 200], [0.5], unit="µs")
     >>> found[["low", "estimate", "high"]].iloc[0].to_list()
     [101.0, 101.5, 102.0]

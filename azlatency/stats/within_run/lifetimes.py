@@ -44,36 +44,13 @@ class Lifetimes(NamedTuple):
 
 
 def lifetimes(seconds: Iterable[float], lost: Iterable[bool], *, confidence: float = 0.95) -> Lifetimes:
-    """Estimate the lifetime of connections of which some were still alive when the test ended.
+    """Estimate the lifetime of connections; those that were not ``lost`` outlived the test (right-censored).
 
-    Parameters
-    ----------
-    seconds : iterable of float
-        Duration of each connection in s; an unknown one (NaN or infinite) is left out.
-    lost : iterable of bool
-        Whether the connection was lost; False if it outlived the test (right-censored).
-    confidence : float
-        Level of the intervals, between 0 and 1.
+    ``seconds``: the duration of each; an unknown one (NaN or infinite) is left out. Kaplan & Meier (1958) with the
+    log-log interval (Brookmeyer & Crowley 1982); rate with the exact Poisson interval (Garwood 1936), for a constant
+    hazard. The median has no upper end while more than half survive (``unbounded_upper``); ``no_values`` and
+    ``no_replication`` for no and one connection.
 
-    Returns
-    -------
-    Lifetimes
-        Two frames, ``summary`` and ``curve``. The median has no upper end while more than half survive
-        (``unbounded_upper``); ``no_values`` and ``no_replication`` for no and one connection.
-
-    Raises
-    ------
-    ValueError
-        If the two sequences differ in length.
-
-    Notes
-    -----
-    Kaplan & Meier (1958) with the log-log interval (Brookmeyer & Crowley 1982); rate with the exact Poisson interval
-    (Garwood 1936), for a constant hazard.
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.lifetimes import lifetimes
     >>> lifetimes([3600.0, 3600.0, 1210.0], [False, False, True]).curve[["time", "share"]].round(3).values.tolist()
     [[1210.0, 0.667]]
     """

@@ -90,27 +90,13 @@ def printed_quantiles(
 ) -> pd.DataFrame:
     """Enclose every printed round-trip percentile between the values printed around it, or by a frequency table.
 
-    Parameters
-    ----------
-    quantiles, metrics : DataFrame
-        Tables of a study or of parsed logs. Minimum and maximum come from the metrics ``rtt_min`` and ``rtt_max``.
-    classes : DataFrame, optional
-        Frequency tables (`azlatency.studies.frequency_tables`). The intervals of a run that has one come from its
-        classes, which are finer than a few percentiles; its estimates are the printed percentiles where they exist.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-    labels : DataFrame, optional
-        Runs to use, indexed by run_id; its columns become labels of the estimates.
+    ``quantiles``, ``metrics``: tables of a study or of parsed logs; minimum and maximum are the metrics ``rtt_min`` and
+    ``rtt_max``. ``classes``: frequency tables (`azlatency.studies.frequency_tables`). The intervals of a run that has
+    one come from its classes, which are finer than a few percentiles; its estimates are the printed percentiles where
+    they exist. ``labels``: the runs to use, indexed by run_id; its columns become labels of the estimates.
 
-    Returns
-    -------
-    DataFrame
-        One estimate in ns per run and printed percentile (or level of `histograms.LEVELS`), in the order of runs and
-        levels. All are flagged ``within_run_floor``; ``maximum_in_disguise`` marks a percentile that is the sample
-        maximum.
-
-    Notes
-    -----
+    One estimate in ns per run and printed percentile (or level of `histograms.LEVELS`), in the order of runs and
+    levels. All are flagged ``within_run_floor``; ``maximum_in_disguise`` marks a percentile that is the sample maximum.
     Le Boudec, Performance Evaluation, EPFL Press 2010, theorem 2.1.
     """
     for table in (quantiles, metrics, classes, labels):

@@ -34,43 +34,23 @@ METHOD = "equilibrium distribution (Cox 1962); ratio estimator at the effective 
 
 
 def remaining_wait(
-    data: Values,
-    q: Iterable[float] = (0.5, 0.99),
-    confidence: float = 0.95,
-    *,
-    unit: str = "ns",
+    data: Values, q: Iterable[float] = (0.5, 0.99), confidence: float = 0.95, *, unit: str = "ns"
 ) -> pd.DataFrame:
     """Estimate quantiles of the time until the outstanding reply, for a user who arrives at a random moment.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Positive round-trip times in ``unit`` of a closed loop, in the order of sending, or the samples of one run.
-    q : iterable of float
-        Levels, between 0 and 1.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-    unit : str
-        Unit of the values.
+    ``data``: positive round-trip times in ``unit`` of a closed loop, in the order of sending, or the samples of one
+    run.
 
-    Returns
-    -------
-    DataFrame
-        One row per level ``q``; ``mean`` (float64) is the mean remaining wait, sum x^2 / (2 sum x). The request of the
-        user then takes a round trip of its own, which is not included. Without upper end with fewer than ten
-        effective round trips above (``tail_unresolved``). A dependent run with fewer than 500 effective packets is
-        flagged ``few_effective``. Refused with ``no_values``, ``not_positive`` and ``loss_censored`` (it is unknown how
-        long the client waited for a lost reply); no interval with ``long_memory`` and ``few_clusters``.
+    One row per level ``q``; ``mean`` (float64) is the mean remaining wait, sum x^2 / (2 sum x). The request of the user
+    then takes a round trip of its own, which is not included. Without upper end with fewer than ten effective round
+    trips above (``tail_unresolved``). A dependent run with fewer than 500 effective packets is flagged
+    ``few_effective``. Refused with ``no_values``, ``not_positive`` and ``loss_censored`` (it is unknown how long the
+    client waited for a lost reply); no interval with ``long_memory`` and ``few_clusters``.
 
-    Notes
-    -----
     P(wait <= r) = sum min(x, r) / sum x (Cox, Renewal Theory, 1962, section 5.2). The interval of this share is a ratio
     estimate with the autocorrelation time of its influence min(x, r) - p x, turned back into values (Woodruff, JASA
     47:635, 1952). It assumes that the client waits all the time and sends as soon as it may.
 
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.remaining_wait import remaining_wait
     >>> one_stall = [1.0] * 9000 + [1000.0]
     >>> remaining_wait(one_stall, [0.95], unit="ms")["estimate"].round(3).item()
     500.0

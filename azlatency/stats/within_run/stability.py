@@ -10,8 +10,7 @@ Sources: Bai, Review of Economics and Statistics 79:551 (1997); Hodges & Lehmann
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from azlatency.stats.within_run.change_points import (
     find_level_shifts,
     self_normalised_statistic,
 )
-from azlatency.stats.within_run.hodges_lehmann import Shift, hodges_lehmann
+from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
 from azlatency.studies.runs.samples import select_one_run
 
 if TYPE_CHECKING:
@@ -116,37 +115,13 @@ def stability(
 ) -> Stability:
     """Find the level shifts of one run, each with size, time and confirmation.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Round-trip times in ``unit`` in the order of sending, or the samples of one run.
-    times : array_like, shape (n,), optional
-        Send times in ns. Samples bring their own; without times, packets are counted.
-    block_ns : float
-        Length of a block in ns, if there are send times.
-    level : float
-        Level of the block quantile. 0.95 finds a tail that grows while the median stays.
-    margin : float
-        Relative change that matters in practice; 0.05 is 5 %.
-    confidence : float
-        Level of the interval of each change, between 0 and 1.
-    unit : str
-        Unit of the values.
+    ``data``: round-trip times in ``unit`` in the order of sending, or the samples of one run; ``times``: send times in
+    ns (samples bring their own), without which packets are counted. ``block_ns``: the length of a block, if there are
+    send times; ``level``: that of the block quantile (0.95 finds a tail that grows while the median stays); ``margin``:
+    the relative change that matters in practice. Flags: ``nonstationary`` (confirmed shifts; summarise each segment),
+    ``clock_step`` (send times run backwards and are not used), ``short_series`` (fewer than 20 blocks), ``no_values``,
+    ``constant``.
 
-    Returns
-    -------
-    Stability
-        Two frames, ``run`` and ``shifts``. Flags: ``nonstationary`` (confirmed shifts; summarise each segment),
-        ``clock_step`` (send times run backwards and are not used), ``short_series`` (fewer than 20 blocks),
-        ``no_values``, ``constant``.
-
-    Raises
-    ------
-    ValueError
-        If ``times`` and ``data`` differ in length, or the data come from several runs.
-
-    Notes
-    -----
     Best partition of the normal scores of the block medians (Bai & Perron 2003) with the penalty 3 log(B) times their
     long-run variance (Andrews & Monahan 1992); time interval of Bai (1997); confirmation by Shao & Zhang (2010) at a
     point that holds for long-range dependence as well (Shao 2011). Runs of 5,000 packets without a shift are called
@@ -154,10 +129,6 @@ def stability(
     (clusters of late packets); a shift of 20 % between independent packets that vary by 50 % is found in 96 %. A level
     that lasts less than a tenth of the run is not found.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from azlatency.stats.within_run.stability import stability
     >>> level = np.repeat([200.0, 230.0], 20_000)
     >>> rtt = level * np.random.default_rng(2).lognormal(0, 0.1, 40_000)
     >>> stability(rtt, unit="µs").shifts["at"].tolist()
@@ -212,8 +183,7 @@ def level_of_run(
         return run | {"stable": True, "flags": " ".join([*flags, "constant"])}, []
     scores = ndtri((rankdata(medians) - 0.5) / len(medians))
     changes, variance = find_level_shifts(scores, max(SEGMENT, int(LASTING * len(scores))))
-    shift_of = partial(hodges_lehmann, confidence=confidence)
-    found = _shifts(medians, scores, begins, size, changes, variance, margin, shift_of)
+    found = _shifts(medians, scores, begins, size, changes, variance, margin, confidence)
     shifts = [{**shift, "unit": unit} for shift in found]
     confirmed = sum(shift["confirmed"] for shift in shifts)
     flags += ("nonstationary",) if confirmed else ()
@@ -229,13 +199,13 @@ def _shifts(
     changes: list[int],
     variance: float,
     margin: float,
-    shift_of: Callable[[FloatArray, FloatArray], Shift],
+    confidence: float,
 ) -> Iterator[Row]:
     """Yield each change point between its neighbours, with size, time interval (Bai 1997) and confirmation."""
     edges = [0, *changes, len(medians)]
     for before, at, after in zip(edges, edges[1:], edges[2:], strict=False):
         left, right = medians[before:at], medians[at:after]
-        change = shift_of(right, left)
+        change = hodges_lehmann(right, left, confidence)
         step = float(scores[at:after].mean() - scores[before:at].mean())
         statistic, _ = self_normalised_statistic(scores[before:after], SEGMENT)
         reach = math.floor(_BAI * variance / step**2) + 1 if step else math.inf

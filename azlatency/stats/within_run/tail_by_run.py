@@ -64,25 +64,9 @@ class RunTails(NamedTuple):
 def run_tails(
     study: Study, runs: pd.DataFrame, *, limit: float, calls: int = 100, confidence: float = 0.95
 ) -> RunTails:
-    """Describe the tail of every run with at least 1,000 samples.
+    """Describe the tail of every run with at least 1,000 samples and an answered probe, in the order of ``runs``.
 
-    Parameters
-    ----------
-    study : Study
-        Data set with samples.
-    runs : DataFrame
-        Runs to analyse, one row per run, indexed by run_id.
-    limit : float
-        Limit in ns, of which the exceedance is estimated.
-    calls : int
-        Number of parallel calls.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    RunTails
-        In the order of ``runs``; runs without an answered probe are left out.
+    ``limit``: in ns, of which the exceedance is estimated; ``calls``: the number of parallel calls.
     """
     tails: dict[str, list[pd.DataFrame]] = {name: [] for name in RunTails._fields}
     for run_id, samples in numbered_by_run(study, runs).items():
@@ -141,23 +125,9 @@ def exceedance_curve(rtt: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def printed_exceedances(study: Study, runs: pd.DataFrame, *, limit: float, confidence: float = 0.95) -> pd.DataFrame:
-    """Bound the share above a limit from every printed table: of classes, which counts packets, else of percentiles.
+    """Bound the share above ``limit`` (ns) by every printed table: of classes, which counts packets, else percentiles.
 
-    Parameters
-    ----------
-    study : Study
-        Data set with printed tables.
-    runs : DataFrame
-        Runs to use, one row per run, indexed by run_id.
-    limit : float
-        Limit in ns.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per run with a table: ``run_id``, ``name``, ``path``, ``method`` and the share, between 0 and 1.
+    One row per run with a table: ``run_id``, ``name``, ``path``, ``method`` and the share, between 0 and 1.
     """
     tables = {table.run_id: table for table in percentile_tables(study.quantiles, study.metrics)}
     shares = []

@@ -24,36 +24,17 @@ _RATES = ("burst_rate", "sustained_rate", "at_s", "bucket")
 
 
 def throttling(data: Values, seconds: float = 1.0, *, unit: str = "bit/s") -> pd.DataFrame:
-    """Find out whether a throughput run fell to a lower rate and stayed there.
+    """Find out whether the rates of a run's intervals, of ``seconds`` each, fell to a lower one and stayed there.
 
-    Parameters
-    ----------
-    data : array_like, shape (n,)
-        Rates of the reporting intervals, in ``unit``.
-    seconds : float
-        Length of each interval in s.
-    unit : str
-        Unit of the rates.
+    One row: ``found`` (boolean, whether a lasting fall was found; missing if the run is too short), ``burst_rate`` and
+    ``sustained_rate`` (the median before and after it, in ``unit``; a median ignores the interval in which the rate
+    falls), ``at_s`` (when, in s), ``bucket`` (traffic beyond the sustained rate until then, in ``unit`` times seconds),
+    ``seconds`` (length of the run), ``unit``, ``statistic`` and ``flags``. ``short_series``: fewer than ten intervals,
+    no answer. ``burst_test``: a run of less than 60 s can end before the token bucket is empty. A stream that stops is
+    not throttled: intervals without traffic at its end do not count, nor does a fall to less than a ten-thousandth.
 
-    Returns
-    -------
-    DataFrame
-        One row: ``found`` (boolean, whether a lasting fall was found; missing if the run is too short), ``burst_rate``
-        and ``sustained_rate`` (the median before and after it, in ``unit``; a median ignores the interval in which the
-        rate falls), ``at_s`` (when, in s), ``bucket`` (traffic beyond the sustained rate until then, in ``unit`` times
-        seconds), ``seconds`` (length of the run), ``unit``, ``statistic`` and ``flags``. ``short_series``: fewer than
-        ten intervals, no answer. ``burst_test``: a run of less than 60 s can end before the token bucket is empty. A
-        stream that stops is not throttled: intervals without traffic at its end do not count, nor does a fall to less
-        than a ten-thousandth.
-
-    Notes
-    -----
     One change point of the exact partition; its gain must exceed 3 log(B) times the long-run variance.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from azlatency.stats.within_run.throttling import throttling
     >>> noise = np.random.default_rng(1).normal(0, 0.1, 120)
     >>> throttling(noise + np.repeat([10.0, 5.0], 60), unit="Gbit/s")["at_s"].tolist()
     [60.0]

@@ -29,46 +29,18 @@ BURST_S = 60
 
 
 def interval_mean(
-    data: Values,
-    seconds: float | Sequence[float] = 1.0,
-    *,
-    confidence: float = 0.95,
-    unit: str = "bit/s",
+    data: Values, seconds: float | Sequence[float] = 1.0, *, confidence: float = 0.95, unit: str = "bit/s"
 ) -> pd.DataFrame:
     """Estimate the mean rate of one run from its reporting intervals: total over total time.
 
-    Parameters
-    ----------
-    data : array_like, shape (n,)
-        Rates in ``unit``, in order, without omitted intervals.
-    seconds : float or sequence of float
-        Length of each interval in s.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    unit : str
-        Unit of the rates.
+    ``data``: rates in ``unit``, in order, without omitted intervals; ``seconds``: the length of all, or of each.
 
-    Returns
-    -------
-    DataFrame
-        One row: the mean rate. Fewer than 5 intervals have no confidence interval, fewer than 30 are treated as
-        independent; both are flagged ``short_series``. ``burst_test``: less than 60 s in total. ``ljung_box_p``: small
-        if neighbouring intervals depend on each other. ``ramp``: how far the first interval lies below the prediction
-        of the others, in standard errors; below about -3 the test was still accelerating.
+    One row: the mean rate. Fewer than 5 intervals have no confidence interval, fewer than 30 are treated as
+    independent; both are flagged ``short_series``. ``burst_test``: less than 60 s in total. ``ljung_box_p``: small if
+    neighbouring intervals depend on each other. ``ramp``: how far the first interval lies below the prediction of the
+    others, in standard errors; below about -3 the test was still accelerating. Student's t; from 30 intervals on at the
+    effective sample size with the prewhitened long-run variance (Andrews & Monahan 1992).
 
-    Raises
-    ------
-    ValueError
-        If there are several lengths, but not one per rate.
-
-    Notes
-    -----
-    Student's t; from 30 intervals on at the effective sample size with the prewhitened long-run variance (Andrews &
-    Monahan 1992).
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.throughput_intervals import interval_mean
     >>> rate = interval_mean([7.26, 8.36, 8.32, 8.43, 7.62, 6.77, 7.69, 7.72, 8.26, 8.67], unit="Gbit/s")
     >>> round(rate["estimate"].item(), 2), rate["flags"].item()
     (7.91, 'burst_test short_series')

@@ -69,26 +69,7 @@ class RunsInTime(NamedTuple):
 def run_time_series(
     study: Study, runs: pd.DataFrame, *, block_ns: float = 60e9, margin: float = 0.05, confidence: float = 0.95
 ) -> RunsInTime:
-    """Analyse every run with samples over time.
-
-    Parameters
-    ----------
-    study : Study
-        Data set with samples.
-    runs : DataFrame
-        Runs to analyse, one row per run, indexed by run_id.
-    block_ns : float
-        Length of a block in ns (see `azlatency.stats.stability`).
-    margin : float
-        Relative change that matters in practice.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    RunsInTime
-        Two frames, ``runs`` and ``shifts``.
-    """
+    """Analyse every run with samples over time; ``block_ns`` and ``margin`` as in `azlatency.stats.stability`."""
     rows: list[Row] = []
     every_shift: list[Row] = []
     for run_id, samples in numbered_by_run(study, runs).items():
@@ -147,17 +128,7 @@ def probes(study: Study, runs: pd.DataFrame) -> pd.DataFrame:
 def connection_lifetimes(runs: pd.DataFrame, *, confidence: float = 0.95) -> Lifetimes:
     """Estimate how long TCP connections live: runs that were cut off are losses, the others are right-censored.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        ``runs`` of `run_time_series`.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    Lifetimes
-        As `azlatency.stats.lifetimes` returns them; the summary has the column ``run_ids``, too.
+    ``runs``: as of `run_time_series`. The summary of `azlatency.stats.lifetimes` has the column ``run_ids``, too.
     """
     timed = runs[runs["seconds"].notna() & runs["method"].str.contains("TCP")]
     found = lifetimes(timed["seconds"], timed["status"].isin(CUT_OFF), confidence=confidence)
@@ -167,18 +138,8 @@ def connection_lifetimes(runs: pd.DataFrame, *, confidence: float = 0.95) -> Lif
 def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """Return the reported means of consecutive segments of runs, oldest first.
 
-    Parameters
-    ----------
-    reported : DataFrame
-        Reported numbers of a study.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per segment: ``path`` (scenario of the report), ``segment`` (its name), ``mean_ns``, ``change_ns`` since
-        the segment before, and ``p``, that of no trend over the segments of the path.
+    One row per segment: ``path`` (scenario of the report), ``segment`` (its name), ``mean_ns``, ``change_ns`` since the
+    segment before, and ``p``, that of no trend over the segments of the path.
     """
     columns = ["path", "segment", "mean_ns", "change_ns", "p"]
     if not len(reported):
@@ -202,17 +163,9 @@ def reported_segments(reported: pd.DataFrame, *, confidence: float = 0.95) -> pd
 def reported_connection_ends(reported: pd.DataFrame) -> pd.DataFrame:
     """Return when connections broke according to a report, in the order of time.
 
-    Parameters
-    ----------
-    reported : DataFrame
-        Reported numbers of a study.
-
-    Returns
-    -------
-    DataFrame
-        One row per connection: ``path`` (scenario), ``printed`` (when it broke, as printed), ``after_s`` (s after the
-        first break), ``together`` (whether that was less than a minute after the break before, so that the two are
-        hardly independent) and ``lasted`` (duration as printed, empty if unknown).
+    One row per connection: ``path`` (scenario), ``printed`` (when it broke, as printed), ``after_s`` (s after the first
+    break), ``together`` (whether that was less than a minute after the break before, so that the two are hardly
+    independent) and ``lasted`` (duration as printed, empty if unknown).
     """
     ends = reported[reported["metric"] == "failed_at"] if len(reported) else pd.DataFrame()
     if not len(ends):
@@ -233,23 +186,11 @@ def reported_connection_ends(reported: pd.DataFrame) -> pd.DataFrame:
 
 
 def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
-    """Analyse every throughput run with reporting intervals.
+    """Analyse every throughput run with reporting intervals, without omitted ones; the receiver's if both sides report.
 
-    Parameters
-    ----------
-    intervals : DataFrame
-        Reporting intervals of a study; omitted ones are left out. If both sides report, the receiver's are used.
-    runs : DataFrame
-        Throughput runs, one row per run, indexed by run_id.
-    confidence : float
-        Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per run: ``name`` (says which of several runs of a path it is), ``path``, ``method``, the number of
-        ``intervals`` and their ``seconds``, the mean rate (``estimate``, ``low`` and ``high`` in bit/s), ``spread``
-        (standard deviation of the interval rates over their mean), and the columns of `azlatency.stats.throttling`.
+    One row per run: ``name`` (says which of several runs of a path it is), ``path``, ``method``, the number of
+    ``intervals`` and their ``seconds``, the mean rate (``estimate``, ``low`` and ``high`` in bit/s), ``spread``
+    (standard deviation of the interval rates over their mean), and the columns of `azlatency.stats.throttling`.
     """
     counted = intervals[
         intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)

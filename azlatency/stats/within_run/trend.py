@@ -24,38 +24,15 @@ METHOD = "Theil-Sen slope over the run (Sen 1968), variance times the residuals'
 _MOST_BLOCKS = 400
 
 
-def trend(
-    data: Values,
-    *,
-    confidence: float = 0.95,
-    unit: str = "ns",
-) -> pd.DataFrame:
-    """Estimate the drift over a series, and test it for a monotone trend.
+def trend(data: Values, *, confidence: float = 0.95, unit: str = "ns") -> pd.DataFrame:
+    """Estimate the drift over a series of values in ``unit`` in time order, and test it for a monotone trend.
 
-    Parameters
-    ----------
-    data : array_like, Series or DataFrame, shape (n,)
-        Values in ``unit`` in time order. More than 400 values are first reduced to at most 400 block medians.
-    confidence : float
-        Level of the interval, between 0 and 1.
-    unit : str
-        Unit of the values.
+    One row: the drift from the beginning to the end (``estimate``, ``low`` and ``high`` in ``unit``), ``n`` and
+    ``n_effective`` values, Kendall's tau between time and level (``kendall``) and its ``p``. ``nonstationary``: the
+    interval excludes 0. ``no_values``: fewer than three values. More than 400 values are first reduced to at most 400
+    block medians. Theil-Sen slope (Sen 1968) and Kendall's test; their variances are multiplied by the autocorrelation
+    time of the residuals (a short form of Hamed & Rao 1998).
 
-    Returns
-    -------
-    DataFrame
-        One row: the drift from the beginning to the end (``estimate``, ``low`` and ``high`` in ``unit``), ``n`` and
-        ``n_effective`` values, Kendall's tau between time and level (``kendall``) and its ``p``. ``nonstationary``: the
-        interval excludes 0. ``no_values``: fewer than three values.
-
-    Notes
-    -----
-    Theil-Sen slope (Sen 1968) and Kendall's test; their variances are multiplied by the autocorrelation time of the
-    residuals (a short form of Hamed & Rao 1998).
-
-    Examples
-    --------
-    >>> from azlatency.stats.within_run.trend import trend
     >>> trend([10.0, 11.0, 12.0, 13.0, 14.0])["estimate"].tolist()
     [4.0]
     """

@@ -10,11 +10,9 @@ import pandas as pd
 from scipy import stats
 
 from azlatency.logs.grammar.units import quantity
-from azlatency.stats import exact
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.baseline import check_expectation
-from azlatency.stats.across_runs.comparison import compare_runs
-from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_distribution
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, tost, welch
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import verdict_of
@@ -25,6 +23,7 @@ from helpers.cases import generated
 from helpers.enumeration import sign_flip_p
 from helpers.oracle_answers import Refused, answers, array
 from helpers.rank_tests import rank_sum_tails, signed_rank_tails
+from helpers.results import compare_runs
 
 
 def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
@@ -37,23 +36,28 @@ def _two(given: dict[str, Any]) -> tuple[Summary, Summary]:
 @answers("summary_tests", "welch|", p="p_rel")
 def welch_t(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    test = welch(first, second, given["conf"])
-    assert test is not None
+    found = welch(first, second)
+    assert found is not None
+    difference, (error, df) = first.mean - second.mean, found
+    half = stats.t.ppf((1 + given["conf"]) / 2, df) * error
     return {
-        "diff": test.difference, "se": test.error, "df": test.df, "t": test.t, "p": test.p, "lower": test.low,
-        "upper": test.high,
+        "diff": difference, "se": error, "df": df, "t": difference / error,
+        "p": 2 * stats.t.sf(abs(difference) / error, df), "lower": difference - half, "upper": difference + half,
     }  # fmt: skip
 
 
 @answers("summary_tests", "tost")
 def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     first, second = _two(given)
-    outer, inner = welch(first, second, given["conf"]), welch(first, second, 2 * given["conf"] - 1)
-    assert outer is not None and inner is not None
-    both = tost(outer.difference, outer.error, outer.df, given["margin_low"], given["margin_high"])
+    found = welch(first, second)
+    assert found is not None
+    difference, (error, df) = first.mean - second.mean, found
+    half = stats.t.ppf(given["conf"], df) * error
+    t_lower, t_upper = ((difference - given[name]) / error for name in ("margin_low", "margin_high"))
+    p = tost(difference, error, df, given["margin_low"], given["margin_high"])
     return {
-        "t_lower": both.t_low, "t_upper": both.t_high, "p_lower": both.p_low, "p_upper": both.p_high, "p": both.p,
-        "ci90": [inner.low, inner.high], "equivalent_at_05": both.p < 0.05,
+        "t_lower": t_lower, "t_upper": t_upper, "p_lower": stats.t.sf(t_lower, df), "p_upper": stats.t.cdf(t_upper, df),
+        "p": p, "ci90": [difference - half, difference + half], "equivalent_at_05": p < 0.05,
     }  # fmt: skip
 
 
@@ -109,7 +113,7 @@ def ranks(given: dict[str, Any]) -> dict[str, Any]:
 def moses(given: dict[str, Any]) -> dict[str, Any]:
     x, y = array(given["x"]), array(given["y"])
     shift = hodges_lehmann(x, y, given["conf"])
-    support, law = exact.rank_sum_distribution(np.arange(1.0, len(x) + len(y) + 1), len(x))
+    support, law = rank_sum_distribution(np.arange(1.0, len(x) + len(y) + 1), len(x))
     counts = support - len(x) * (len(x) + 1) / 2
     qu = counts[np.searchsorted(np.cumsum(law), (1 - given["conf"]) / 2 - 1e-12)]
     return {"qu": qu, "lower": shift.low, "upper": shift.high, "achieved": shift.confidence}

@@ -15,7 +15,7 @@ from azlatency.stats.across_runs.attainable import smallest_n
 from azlatency.stats.unit_checks import closed_loop_shares
 from azlatency.stats.within_run import dependence as dep
 from azlatency.stats.within_run.exceedance import table_counts, table_exceedance
-from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
+from azlatency.stats.within_run.fan_out import fan_out
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND, effective_ranks, order_statistic_ranks
 from azlatency.stats.within_run.printed_quantiles import bracket
 from azlatency.stats.within_run.proportions import clopper_pearson, wilson
@@ -141,7 +141,7 @@ def slowest(given: dict[str, Any]) -> dict[str, Any]:
         slowest = fan_out(given["x"], n, p, independent=True)["estimate"].item()
         return {"max_of_N_quantile": None if math.isnan(slowest) else slowest, "resolvable": not math.isnan(slowest)}
     return {
-        "single_call_quantile_level": fan_out_level(n, p),
+        "single_call_quantile_level": p ** (1 / n),
         "prob_any_exceeds_single_p99": -math.expm1(n * math.log1p(-0.01)),
         "prob_any_exceeds_single_p999": -math.expm1(n * math.log1p(-0.001)),
     }  # fmt: skip

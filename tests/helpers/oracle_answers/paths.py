@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from azlatency.stats import exact
+from azlatency.stats.across_runs.attainable import attainable_paired, attainable_unpaired
 from azlatency.stats.across_runs.hodges_lehmann import pseudomedian
 from azlatency.stats.across_runs.two_groups import student_interval, summary, tost
 from azlatency.stats.multiplicity import adjust_p
@@ -38,13 +38,13 @@ def equivalence(given: dict[str, Any]) -> dict[str, Any]:
     by_name = {}
     for name, values in given["log_ratio"].items():
         n, mean, sd = summary(array(values))
-        both = tost(mean, sd / math.sqrt(n), n - 1, -margin, margin)
-        by_name[name] = {"p_lower": both.p_low, "p_upper": both.p_high, "p": both.p,
-                       "ci90": student_interval(array(values), 0.9), "equivalent": both.p < 0.05}  # fmt: skip
+        ends = {"p_lower": (-margin, math.inf), "p_upper": (-math.inf, margin), "p": (-margin, margin)}
+        p = {side: tost(mean, sd / math.sqrt(n), n - 1, *limits) for side, limits in ends.items()}
+        by_name[name] = {**p, "ci90": student_interval(array(values), 0.9), "equivalent": p["p"] < 0.05}
     return by_name
 
 
 @answers("asymmetry_matrix", "min-attainable-p|")
 def attainable(given: dict[str, Any]) -> dict[str, Any]:
     k = given["runs_per_direction"]
-    return {"unpaired_two_sided": exact.attainable_unpaired(k, k), "paired_two_sided": exact.attainable_paired(k)}
+    return {"unpaired_two_sided": attainable_unpaired(k, k), "paired_two_sided": attainable_paired(k)}

@@ -22,7 +22,7 @@ import azlatency as az
 from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart
-from azlatency.pages import common, latency, stability
+from azlatency.pages import common, latency, transfers
 from azlatency.shapes.zone_map import zone_map
 
 NAMES = {
@@ -143,7 +143,7 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     with Options(width=width).applied():
         drawn = {
             "order": latency.order_of_runs(runs, az.summarize(runs)),
-            "series": stability.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
+            "series": transfers.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
             "map": zone_map(pairs),
         }
     for what, chart in drawn.items():

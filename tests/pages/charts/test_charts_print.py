@@ -19,7 +19,7 @@ from azlatency.kit import objects as display
 from azlatency.kit.drawing import base
 from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart, Note
-from azlatency.pages import common, latency, stability, tail
+from azlatency.pages import common, latency, stability, tail, transfers
 from azlatency.studies.format import plain
 
 MOST_BYTES = 500_000
@@ -165,7 +165,7 @@ def test_intervals_of_every_number(count: int) -> None:
         {"run_id": "r1", "stream": pd.NA, "start_ns": start, "end_ns": start + 1e9, "throughput_bit_s": 4e9}
         | {"retransmits": 1.0, "omitted": False}
     ).convert_dtypes()
-    chart = stability.throughput_series(intervals, runs)
+    chart = transfers.throughput_series(intervals, runs)
     if count == 1:
         assert isinstance(chart, Note)
         return

@@ -7,7 +7,32 @@ import math
 import pytest
 
 import azlatency as az
-from azlatency.stats.across_runs.attainable import rounds_needed, smallest_n
+from azlatency.stats.across_runs.attainable import (
+    MOST,
+    attainable_paired,
+    attainable_unpaired,
+    rounds_needed,
+    smallest_n,
+    smallest_number,
+)
+
+
+@pytest.mark.parametrize("limit", [2, 3, 17, 1024, 1025])
+def test_the_smallest_number_is_found(limit: int) -> None:
+    assert smallest_number(lambda number: number >= limit, 2) == limit
+
+
+def test_a_number_beyond_the_end_of_the_search_is_none() -> None:
+    assert smallest_number(lambda number: number > 2 * MOST, 2) is None
+
+
+def test_the_smallest_p_value_follows_from_the_sizes() -> None:
+    assert [attainable_paired(rounds) for rounds in (0, 1, 5, 8)] == [1.0, 1.0, 1 / 16, 1 / 128]
+    assert attainable_unpaired(2, 2) == pytest.approx(1 / 3) and attainable_unpaired(0, 5) == 1.0
+
+
+def test_thousands_of_runs_have_a_smallest_p() -> None:
+    assert attainable_unpaired(7000, 3000) == 0.0
 
 
 def test_the_smallest_n_equals_the_published_table() -> None:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import correlated
+from helpers.results import compare_runs
 
 import azlatency as az
-from azlatency.stats.across_runs.comparison import compare_runs
 
 SLOW, FAST = [62e3, 61e3, 63e3, 62.5e3, 61.5e3], [60e3, 59e3, 60.5e3, 61e3, 59.5e3]
 

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 from helpers.cases import stream, within
 from helpers.rank_tests import rank_sum_tails
+from helpers.results import compare_runs
 
 from azlatency.stats.across_runs.agreement import bland_altman
 from azlatency.stats.across_runs.asymmetry import asymmetry
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.typical_run import typical_run
 
 slow = pytest.mark.slow

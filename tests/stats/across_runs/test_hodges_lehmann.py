@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
 import pytest
 from helpers.rank_tests import rank_sum_tails, signed_rank_tails
 
-from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian
+from azlatency.stats.across_runs.hodges_lehmann import hodges_lehmann, pseudomedian, rank_sum_distribution
+
+
+def test_the_rank_sum_distribution_counts_every_subset() -> None:
+    support, law = rank_sum_distribution(np.array([1.0, 2.5, 2.5, 4]), 2)
+    assert support.tolist() == [3.5, 5, 6.5] and (law * math.comb(4, 2)).tolist() == pytest.approx([2, 2, 2])
 
 
 def test_rank_tests_equal_those_of_scipy() -> None:

@@ -71,7 +71,7 @@ def test_two_levels_are_never_called_enough_while_the_interval_is_wide() -> None
 @pytest.mark.parametrize("law", [lambda random, runs: random.normal(0, 0.03, runs), _with_slow_runs])
 def test_a_plan_for_a_decision_reaches_it(law: Any) -> None:
     """Two standard errors of 150 below the promised 80 %."""
-    from azlatency.stats.across_runs.comparison import compare_runs
+    from helpers.results import compare_runs
 
     random, shown = stream(4), []
     for _ in range(150):
@@ -149,7 +149,8 @@ def test_the_first_curve_is_of_the_method_that_titles_speak_of() -> None:
 @pytest.mark.parametrize("made", [30, pytest.param(150, marks=pytest.mark.slow)])
 def test_runs_to_decide_keeps_its_promise(made: int) -> None:
     """Where nothing changed, so many runs a side show it about as often as promised; one-third of them do not."""
-    from azlatency.stats.across_runs.comparison import compare_runs
+    from helpers.results import compare_runs
+
     from azlatency.stats.across_runs.planning import _runs_for_no_change
 
     random = stream(7)

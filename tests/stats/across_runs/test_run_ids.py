@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.results import compare_runs
 from helpers.round_runs import PATHS, round_runs
 
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.asymmetry import asymmetry
 from azlatency.stats.across_runs.attainable import percentile_sizes
 from azlatency.stats.across_runs.baseline import baseline
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.emulation_check import emulated_differences
 from azlatency.stats.across_runs.planning import plan, runs_needed
 from azlatency.stats.across_runs.typical_run import summarize, typical_run

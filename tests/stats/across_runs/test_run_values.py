@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from helpers.results import estimates_of
+from helpers.results import compare_runs, estimates_of
 from helpers.round_runs import round_runs
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.run_values import in_time_order, parse_margin, run_values
 from azlatency.stats.across_runs.typical_run import typical_run
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.cases import cases
+from helpers.results import compare_runs
 
-from azlatency.stats.across_runs.comparison import compare_runs
 from azlatency.stats.across_runs.two_groups import Summary, student_interval, summary, welch
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 from helpers.cases import lognormal, stream
 
-from azlatency.stats.within_run.fan_out import fan_out, fan_out_level
+from azlatency.stats.within_run.fan_out import fan_out
 
 
 def test_fan_out_is_refused_beyond_the_data_and_shows_dependence() -> None:
@@ -19,4 +19,4 @@ def test_fan_out_is_refused_beyond_the_data_and_shows_dependence() -> None:
     (refused,) = fan_out(x[:1000], 1000, 0.99).to_dict("records")
     assert math.isnan(refused["estimate"]) and "tail_unresolved" in refused["flags"]
     with pytest.raises(ValueError, match="at least one"):
-        fan_out_level(0)
+        fan_out([1.0], 0)
