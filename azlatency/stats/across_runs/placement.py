@@ -189,9 +189,11 @@ def as_measured(levels: pd.DataFrame) -> list[Measured]:
 
 def run_values_of(levels: pd.DataFrame, runs: pd.DataFrame) -> dict[int, RunValues]:
     """Return the run values of rows of `conditions` in ns by label, in the order of measuring; none of a text."""
-    groups = {(str(path), str(method)): group for (path, method), group in grouped(runs, ["path", "method"])}
+    logged = levels[levels["origin"] == "log"].to_dict("index")
+    of_paths = runs[runs["path"].isin([level["path"] for level in logged.values()])]
+    groups = {(str(path), str(method)): group for (path, method), group in grouped(of_paths, ["path", "method"])}
     values = {}
-    for label, level in levels[levels["origin"] == "log"].to_dict("index").items():
+    for label, level in logged.items():
         found = run_values(groups[level["path"], level["method"]], level["value"])
         values[label] = replace(run_values(found.values, unit="ns"), order=found.order)
     return values
@@ -231,10 +233,10 @@ def changes(
     factors that are known on one side only, separated by blanks. ``other`` and ``base``: labels of the rows of
     ``levels``.
     """
-    values = run_values_of(levels, runs)
     rows = []
     for origin in ("log", "reported"):
         matched = list(_pairs(_known(levels[levels["origin"] == origin], factor), factor))
+        values = run_values_of(levels.loc[list({side["label"] for pair in matched for side in pair})], runs)
         pairs = [
             (
                 Sides(values.get(other["label"], _NONE), values.get(base["label"], _NONE)),
@@ -276,8 +278,8 @@ def _known(levels: pd.DataFrame, factor: Factor) -> list[dict[str, Any]]:
 
 def all_changes(levels: pd.DataFrame, runs: pd.DataFrame, factor: Factor) -> pd.DataFrame:
     """Return `changes` whose intervals hold at 95 % for all of them together (Bonferroni)."""
-    tests = len(changes(levels, runs, factor))
-    return changes(levels, runs, factor, confidence=1 - 0.05 / max(tests, 1))
+    found = changes(levels, runs, factor)
+    return changes(levels, runs, factor, confidence=1 - 0.05 / len(found)) if len(found) > 1 else found
 
 
 def _pairs(levels: list[dict[str, Any]], factor: Factor) -> Iterable[tuple[Row, Row]]:
