@@ -96,7 +96,8 @@ def compare(  # noqa: PLR0913 - the parameters of one comparison, which completi
     with the Hodges-Lehmann estimate, or Welch's t. For six rounds or more the signed-rank interval; below, a pooled or
     Student's t on logarithms, with ``by`` and four groups or more with a variance that all groups share. Intervals of
     runs are 1.1 times as long as those of independent runs, from four runs on 1.13 times for the choice of the shorter
-    one, and runs that resemble the ones before them are flagged (``dependent_runs``).
+    one and 1.07 times to show that nothing changed, and runs that resemble the ones before them are flagged
+    (``dependent_runs``).
     Superiority: Vargha and Delaney, Journal of Educational and Behavioral Statistics 25:101 (2000).
 
     Examples

@@ -6,8 +6,9 @@ stronger where a few runs are slow, means where runs have two levels. Below four
 moderated over all paths (`shared_spread`). Rounds have the exact signed-rank interval, which holds whatever the runs do
 in time if the order within each round is random. Every interval of runs is widened by a constant for what neighbouring
 runs have in common (`run_order`), and by a little for the choice: 4 against 4 to 20 against 20 independent runs are
-wrongly called different in 2 to 5 % of cases. The p-values are those of Student's t at the scale of the interval, so
-that they cannot contradict it.
+wrongly called different in 2 to 5 % of cases. The interval at twice the error, which shows that nothing changed, is
+chosen by itself, and widened less. The p-values are those of Student's t at the scale of the interval, so that they
+cannot contradict it.
 
 Ranks are those of values that are spread evenly within the step of their print.
 
@@ -53,6 +54,10 @@ _WIDE_STEP = 0.7
 #: How much longer the shorter of two intervals is made for having been chosen. Runs with an autocorrelation of 0.3 are
 #: then wrongly called different as often as by ranks alone.
 _CHOICE = 1.03
+#: How much longer the interval at twice the error is made from four runs on, instead of `WIDENING`: it shows that
+#: nothing changed, and runs on two levels lost a quarter of that at 1.13. Wrong "no change" at the margin: 2 to 6 % of
+#: independent runs, 7 if one side varies three times as much.
+_WIDENING_WITHIN = 1.07
 #: Up to this many runs of a side, its spread is taken to be at least that of both sides: its own is too often far too
 #: small, or 0. More runs show their own, and sides that differ in it must not be taken for alike.
 _FEW_FOR_SPREAD = 6
@@ -87,6 +92,18 @@ class _Estimate(NamedTuple):
         ends = self.ends(level)
         return ends[1] - ends[0] if ends is not None else math.inf
 
+    def widened(self, factor: float) -> _Estimate:
+        """Return the estimate with intervals that are so many times as long."""
+
+        def ends(level: float) -> tuple[float, float] | None:
+            found = self.ends(level)
+            return found and (
+                self.value + factor * (found[0] - self.value),
+                self.value + factor * (found[1] - self.value),
+            )
+
+        return self._replace(ends=ends)
+
 
 def of_groups(
     first: RunValues, second: RunValues, margin: float, confidence: float, spread: SharedSpread | None = None
@@ -99,26 +116,31 @@ def of_groups(
     order = run_order(x, y) if first.in_order and second.in_order else RunOrder()
     few = attainable_unpaired(len(x), len(y)) > 1 - confidence
     pooled, separate = _pooled_spread(x, y), welch(summary(x), summary(y))
-    decides = means = _of_means(x, y, pooled, separate, spread, few=few)
+    decides = within = means = _of_means(x, y, pooled, separate, spread, few=few)
     if not few and separate is not None:
         # Ranks assume that both sides vary alike: 6 runs against 18 with a third of their spread erred in 10 %, with
         # this factor, which is 1 for as many runs on both sides, in 3.
         unlike = max(1.0, separate.error / (pooled * math.sqrt(1 / len(x) + 1 / len(y))))
-        ranks = _of_ranks(np.log(_spread_evenly(first)), np.log(_spread_evenly(second)), unlike)
+        ranks = _of_ranks(np.log(_spread_evenly(first)), np.log(_spread_evenly(second))).widened(unlike)
         decides = min(ranks, means, key=lambda estimate: estimate.length(confidence))
+        if len(x) == len(y):
+            # As long as Welch's, but of all degrees of freedom: runs on two levels differ in their spread by chance.
+            means = _of_means(x, y, pooled, None, None, few=False)
+        within = min(ranks, means, key=lambda estimate: estimate.length(2 * confidence - 1))
     flags = () if not few else ("two_runs",) if min(len(x), len(y)) == 2 else ("few_runs",)
-    widening = WIDENING if few else WIDENING * _CHOICE
-    return _combine(first, second, decides, order, margin, confidence, flags=flags, widening=widening)
+    decides, within = (
+        (decides.widened(WIDENING), within.widened(WIDENING))
+        if few
+        else (decides.widened(WIDENING * _CHOICE), within.widened(_WIDENING_WITHIN))
+    )
+    return _combine(first, second, decides, within, order, margin, confidence, flags)
 
 
-def _of_ranks(x: FloatArray, y: FloatArray, widening: float) -> _Estimate:
-    middle = hodges_lehmann(x, y).estimate
-
+def _of_ranks(x: FloatArray, y: FloatArray) -> _Estimate:
     def ends(level: float) -> tuple[float, float] | None:
-        found = _ends(hodges_lehmann(x, y, level, interpolate=True))
-        return found and (middle - widening * (middle - found[0]), middle + widening * (found[1] - middle))
+        return _ends(hodges_lehmann(x, y, level, interpolate=True))
 
-    return _Estimate(middle, ends, float(len(x) + len(y) - 2), RANK_METHOD)
+    return _Estimate(hodges_lehmann(x, y).estimate, ends, float(len(x) + len(y) - 2), RANK_METHOD)
 
 
 def _of_means(
@@ -165,16 +187,10 @@ def of_rounds(
         return student_interval(ratios, level) if by_mean else _ends(pseudomedian(ratios, level))
 
     estimate = float(ratios.mean()) if by_mean else pseudomedian(ratios).estimate
-    return _combine(
-        first,
-        second,
-        _Estimate(estimate, ends, float(rounds - 1), PAIRED_T_METHOD if by_mean else PAIRED_RANK_METHOD),
-        run_order(ratios) if in_order else RunOrder(),
-        margin,
-        confidence,
-        flags=() if not few else ("two_runs",) if rounds == 2 else ("few_runs",),
-        widening=1.0,
-    )
+    found = _Estimate(estimate, ends, float(rounds - 1), PAIRED_T_METHOD if by_mean else PAIRED_RANK_METHOD)
+    order = run_order(ratios) if in_order else RunOrder()
+    flags = () if not few else ("two_runs",) if rounds == 2 else ("few_runs",)
+    return _combine(first, second, found, found, order, margin, confidence, flags)
 
 
 def spreads_of_pairs(pairs: Sequence[tuple[RunValues, ...]], kinds: Sequence[Hashable]) -> list[SharedSpread | None]:
@@ -239,14 +255,13 @@ def _combine(
     first: RunValues,
     second: RunValues,
     found: _Estimate,
+    within: _Estimate,
     order: RunOrder,
     margin: float,
     confidence: float,
-    *,
-    flags: tuple[str, ...] = (),
-    widening: float = WIDENING,
+    flags: tuple[str, ...],
 ) -> LogRatio:
-    """Return the intervals at both levels, widened for dependence and rounding, and the p-values that belong to them.
+    """Return the intervals at the confidence and at twice its error (``within``), widened for rounding, and p-values.
 
     Without ends, the values show no spread, and there is an interval only if the step of their print is known.
     """
@@ -257,14 +272,11 @@ def _combine(
     (x_below, x_above), (y_below, y_above) = (_rounding(side, pooled, equal=equal) for side in (first, second))
     below, above = x_below + y_above, x_above + y_below
 
-    def widened(level: float) -> tuple[float, float] | None:
-        interval = found.ends(level) if not equal else (estimate, estimate) if below else None
-        if interval is None:
-            return None
-        low, high = (estimate + widening * (end - estimate) for end in interval)
-        return low - below, high + above
+    def rounded(by: _Estimate, level: float) -> tuple[float, float] | None:
+        interval = by.ends(level) if not equal else (estimate, estimate) if below else None
+        return interval and (interval[0] - below, interval[1] + above)
 
-    outer, inner = widened(confidence), widened(2 * confidence - 1)
+    outer, inner = rounded(found, confidence), rounded(within, 2 * confidence - 1)
     p = beyond = None
     if outer is not None:
         p, beyond = _t_tests(
