@@ -19,7 +19,7 @@ from typing import NamedTuple
 from unicodedata import category
 from zlib import crc32
 
-from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
+from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program, told_by
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
 from azlatency.logs.parsers import Log, program_names
 from azlatency.logs.record import Row
@@ -158,7 +158,8 @@ def set_labels(
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
-    outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
+    found = list(_lines_outside(source, accounting, set(boundaries), sorted(spans)))
+    outside = deque(_captions_above([each for each in found if not each.is_prompt], spans))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
@@ -199,6 +200,7 @@ def set_labels(
             label = own
     for runs_of_section in sections:
         _add_commands(runs_of_section)
+    _add_printed_by([each for each in found if each.is_prompt], in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
 
 
@@ -247,6 +249,18 @@ def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
         run["heading"] = JOINED.join(filter(None, (run["heading"], label))) or None
 
 
+def _add_printed_by(
+    prompts: Sequence[_Label], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
+) -> None:
+    """Append what the command line of a loop, or one that prints a file, says about each run below it."""
+    stops = sorted({*boundaries, *(prompt.line for prompt in prompts)})
+    for prompt in prompts:
+        stop = next(iter(stops[bisect_right(stops, prompt.line) :]), starts[-1] + 1)
+        printed = runs[bisect_right(starts, prompt.line) : bisect_right(starts, stop - 1)]
+        for run, told in zip(printed, told_by(prompt.text, len(printed)), strict=False):
+            run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
+
+
 class _Label(NamedTuple):
     line: int
     text: str
@@ -256,6 +270,8 @@ class _Label(NamedTuple):
     is_marked: bool
     is_command: bool = False
     """Whether it is a command between two runs, which may change a setting."""
+    is_prompt: bool = False
+    """Whether it is the command line of a prompt, which may have printed several runs or a file."""
 
 
 def _lines_outside(
@@ -277,6 +293,8 @@ def _lines_outside(
                 yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
             if not inside and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
+            if not inside and (prompt := _COMMAND.match(text[:_LONGEST])):
+                yield _Label(number, prompt["command"], False, False, False, is_prompt=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above

@@ -135,6 +135,7 @@ _ENDING = re.compile(
     r"(?=(?:\.\d{1,3})?$)",
     re.IGNORECASE,
 )
+_FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 #: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
 #: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
@@ -246,6 +247,12 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
 def split_path(path: str) -> list[str]:
     """Return the names of the folders, archives and of the file of a path; a date in several folders is one name."""
     return _LEVELS.split(_DATE_FOLDERS.sub(lambda match: match[0].replace("/", "-"), path))
+
+
+def is_file_name(label: str) -> bool:
+    """Return whether a label is the name of a file: ``cubic_1.log``, ``results/ping.txt``."""
+    ending = _ENDING.search(label)
+    return bool(ending and ending[0] and _FILE_NAME.fullmatch(label))
 
 
 def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:

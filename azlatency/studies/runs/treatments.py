@@ -17,6 +17,7 @@ from azlatency.logs.recognise.labels import COMMAND, JOINED
 from azlatency.studies.manifest.names import (
     Name,
     Part,
+    is_file_name,
     is_result,
     is_thing,
     label_text,
@@ -58,10 +59,13 @@ def treatments(
     """Return for each run what its name and its label say.
 
     Runs of equal ``groups`` have everything else in common: ends, tool, test, settings. ``files`` and ``headings``:
-    path of the log, and the headings above the run (``outer / inner``). ``known``: the numbers of each run that the
-    manifest reads from its name, round and repeat. ``others``: further files, such as a copy or an empty log, whose
-    numbers fill the gaps between those of the runs.
+    path of the log, and the headings above the run (``outer / inner``); one that is the name of a file is the last
+    part of the path. ``known``: the numbers of each run that the manifest reads from its name, round and repeat.
+    ``others``: further files, such as a copy or an empty log, whose numbers fill the gaps between those of the runs.
     """
+    quoted = [(heading or "").split(JOINED) for heading in headings]
+    files = ["!".join([file, *filter(is_file_name, parts)]) for file, parts in zip(files, quoted, strict=True)]
+    headings = [JOINED.join(part for part in parts if not is_file_name(part)) for parts in quoted]
     files, others = ([unicodedata.normalize("NFC", file) for file in each] for each in (files, others))
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):

@@ -198,3 +198,14 @@ def test_letters_drawn_over_several_lines_are_a_label(tmp_path: Path) -> None:
     other = " ____\n| __ )\n|  _ \\\n| |_) |\n|____/\n"
     found = headings(tmp_path, f"{one}{PING}{PING}{other}{PING}")
     assert found[0] == found[1] != found[2] and str(found[0]).startswith("ASCII art ")
+
+
+@pytest.mark.parametrize("prompt", ["$", "user@vm:~$"])
+def test_a_command_says_what_tells_apart_the_runs_that_it_printed(tmp_path: Path, prompt: str) -> None:
+    loop = f"{prompt} for d in 0 10; do tc qdisc change dev eth0 root netem delay ${{d}}ms; ping -c 4 a; done"
+    alone = f"{prompt} ping -c 4 192.0.2.1\n{PING}"
+    assert headings(tmp_path, f"{loop}\n{PING}{PING}{alone}") == ["d=0", "d=10", None]
+    counting = f"{prompt} for i in 1 2; do ping -c 4 a; done"
+    assert headings(tmp_path, f"{counting}\n{PING}{PING}{alone}") == [None] * 3
+    files = (f"{prompt} cat {name}.log\n{PING}" for name in ("off", "on"))
+    assert headings(tmp_path, "".join(files) + alone) == ["off.log", "on.log", None]

@@ -71,6 +71,13 @@ def test_labels_that_differ_are_scenarios_and_counters_in_them_are_not() -> None
     assert scenarios(files, ["Run 1", "Run 2", "Run 3", None]) == [None] * 4
 
 
+def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
+    files = ["cubic_1.log", "cubic_2.log", "old / bbr_1.log", "old / bbr_2.log"]
+    assert scenarios(["notes.txt"] * 4, files) == ["cubic", "cubic", "bbr / old", "bbr / old"]
+    assert scenarios(["notes.txt"] * 3, ["ping_1.log", "ping_2.log", "ping_3.log"]) == [None] * 3
+    assert scenarios(["notes.txt"] * 2, ["v1.2 of x.y", "v1.3 of x.y"]) == ["v1.2 of x.y", "v1.3 of x.y"]
+
+
 def test_what_is_assumed_is_said() -> None:
     nothing = [frozenset[int]()] * 4
     named = treatments([0] * 4, ["cubic_1", "cubic_2", "bbr_1", "bbr_2"], [None] * 4, nothing)
