@@ -28,8 +28,9 @@ from azlatency.logs.source.decode import Source
 #: What stands around the text of a label.
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
-    r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
-    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)]|[a-z]\))\s+(?P<comment>\S.{0,1000})"
+    r"|(?:<\w{1,20}>){0,3}[<\[](?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)[>\]](?P<html>[^<>\[\]]{1,1000})[<\[]/(?P=tag)[>\]].{0,20}"
+    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[a-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
+    r"(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
@@ -38,14 +39,20 @@ _LABEL = re.compile(
     r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
 )
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-#: What a script writes in front of a text: a time, and a level.
+_WHEN = (
+    r"(?:(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d{1,2}[-/.]\d{1,2}[-/.](?:20)?\d\d)(?![.]|[^\WT])|\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)"
+    r"(?:Z\b|[+-]\d\d:?\d\d)?(?:[ ,T@-]{1,3}(?=\d{1,2}:\d\d))?"
+)
+_ZONE = r"(?: ?(?:UTC|GMT|CES?T|[ECMP][SD]T|[AaPp][Mm]|Uhr)\b)?"
+#: What a script writes in front of a text: a date and a time, and a level.
 _LOGGED = re.compile(
     r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,40}(?:\[\d{1,9}\])?: "
     r"|[IWEF]\d{4} [\d:.]{8,15} {1,9}\d{1,9} [\w.-]{1,40}:\d{1,9}\] )?"
-    r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d)?[T ,]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
-    r"[ :,|-]{1,4})?(?:[\w.]{1,40} - (?=[A-Z]{4,7}\b))?"
+    rf"(?:[\[(]?(?:{_WHEN}){{1,2}}{_ZONE}[\])]?(?:[ :,|@-]{{1,4}}|$))?(?:[\w.]{{1,40}} - (?=[A-Z]{{4,7}}\b))?"
     r"(?:[\[<(|]?(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|TRACE)[\]>)|]?[ :|-]{1,4})?"
 )
+#: A date and a time behind a text.
+_DATED = re.compile(rf"(?<=[^\W\d])[ ,@(|-]{{1,4}}(?:{_WHEN}){{1,2}}{_ZONE}[\])]?$")
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
 #: Letters that are drawn over several lines.
@@ -379,7 +386,7 @@ def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
-    line = _COUNTED.sub("", line)
+    line = _COUNTED.sub("", _DATED.sub("", line))
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)

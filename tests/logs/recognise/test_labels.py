@@ -32,6 +32,13 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("***** AN off *****", "***** AN on *****"),
         ("[AN off]", "[AN on]"),
         ("1. AN off", "2. AN on"),
+        ("(a) AN off", "(b) AN on"),
+        ("一、AN off", "二、AN on"),
+        ("[b]AN off[/b]", "[b]AN on[/b]"),
+        ("2026-01-31 10:15 AN off", "2026-01-31 10:20 AN on"),
+        ("[10:15] AN off", "[10:20] AN on"),
+        ("31.01.2026, 10:15 Uhr: AN off", "31.01.2026, 10:20 Uhr: AN on"),
+        ("AN off @ 10:15", "AN on @ 10:20"),
         ("- AN off", "- AN on"),
         ("> AN off", "> AN on"),
         ("**" + "long " * 100 + "AN off**", "**" + "long " * 100 + "AN on**"),
@@ -198,6 +205,12 @@ def test_letters_drawn_over_several_lines_are_a_label(tmp_path: Path) -> None:
     other = " ____\n| __ )\n|  _ \\\n| |_) |\n|____/\n"
     found = headings(tmp_path, f"{one}{PING}{PING}{other}{PING}")
     assert found[0] == found[1] != found[2] and str(found[0]).startswith("ASCII art ")
+
+
+def test_times_alone_are_no_labels(tmp_path: Path) -> None:
+    assert (
+        headings(tmp_path, "".join(f"{hour}:15 {half}\n{PING}" for hour, half in ((9, "AM"), (2, "PM")))) == [None] * 2
+    )
 
 
 @pytest.mark.parametrize("prompt", ["$", "user@vm:~$"])
