@@ -171,32 +171,39 @@ def set_labels(
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
     below -= {text for line, text in texts if spans and line < spans[0][0]}
-    label: str | None = None
-    section: str | None = None
-    heading: str | None = None
-    sections: list[list[tuple[Row, list[str]]]] = []
-    for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
-        is_first = place == 0 or run["heading"] != heading
-        if is_first:
-            heading, section, label = run["heading"], None, None
-            sections.append([])
+    headings = [run["heading"] for run in in_order]
+    firsts = [not place or headings[place] != headings[place - 1] for place in range(len(headings))]
+    above_each: list[list[_Label]] = []
+    for run, (start, _) in zip(in_order, spans, strict=True):
         above: list[_Label] = []
         for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
             if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
                 above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
         while outside and outside[0].line < start:
             above.append(outside.popleft())
-        sections[-1].append((run, [each.text for each in above if each.is_command]))
-        prose = {each.line for each in above if each.is_caption or each.is_sentence}
+        above_each.append(above)
+    described = _described(headings, firsts, above_each)
+    label: str | None = None
+    section: str | None = None
+    sections: list[list[tuple[Row, list[str]]]] = []
+    for place, (run, found_above, heading, is_first) in enumerate(
+        zip(in_order, above_each, headings, firsts, strict=True)
+    ):
+        if is_first:
+            section, label = None, None
+            sections.append([])
+        sections[-1].append((run, [each.text for each in found_above if each.is_command]))
+        prose = {each.line for each in found_above if each.is_caption or each.is_sentence}
         above = [
             # A line beside another one is part of a paragraph.
             each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & prose else each
-            for each in above
+            for each in found_above
             if not each.is_command
         ]
-        if is_first and heading:  # the heading is the label; a text below it is about the section
+        is_introduced = is_first and place not in described
+        if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
-        written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
+        written = [each for each in above if not each.is_sentence] or ([] if is_introduced else above)
         # Of several labels, the last but one is that of a section, unless it ends the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
@@ -209,6 +216,22 @@ def set_labels(
         _add_commands(runs_of_section)
     _add_printed_by([each for each in found if each.is_prompt], in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
+
+
+def _described(
+    headings: Sequence[str | None], firsts: Sequence[bool], above_each: Sequence[Sequence[_Label]]
+) -> set[int]:
+    """Return the first runs below headings that only count, if each of these has a text: "Test 2", "GRO is off"."""
+    alike: dict[str, list[int]] = {}
+    for place, (heading, is_first) in enumerate(zip(headings, firsts, strict=True)):
+        if is_first and heading:
+            alike.setdefault(_DIGITS.sub("", heading), []).append(place)
+    return {
+        place
+        for places in alike.values()
+        if len(places) > 1 and all(any(not each.is_command for each in above_each[place]) for place in places)
+        for place in places
+    }
 
 
 def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:

@@ -132,6 +132,12 @@ def test_kernels_and_hosts_of_prompts_tell_runs_apart(tmp_path: Path, off: str, 
     assert None not in found and len(set(found)) == 2
 
 
+def test_a_text_below_headings_that_only_count_is_a_label_if_all_have_one(tmp_path: Path) -> None:
+    sections = [f"## Test {number}\nGRO is {state}.\n```\n{PING}```\n" for number, state in ((1, "off"), (2, "on"))]
+    assert headings(tmp_path, "".join(sections), "a.md") == ["Test 1 / GRO is off.", "Test 2 / GRO is on."]
+    assert headings(tmp_path, f"{sections[0]}## Test 2\n```\n{PING}```\n", "b.md") == ["Test 1", "Test 2"]
+
+
 def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -> None:
     below = "".join(f"```\n{PING}```\n*Figure {n}: {label}*\n\n" for n, label in ((1, "direct"), (2, "VPN")))
     assert headings(tmp_path, below, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
