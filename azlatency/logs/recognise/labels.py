@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
@@ -283,10 +284,10 @@ def _add_printed_by(
     prompts: Sequence[_Label], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
 ) -> None:
     """Append what the command line of a loop, or one that prints a file, says about each run below it."""
-    stops = sorted({*boundaries, *(prompt.line for prompt in prompts)})
+    stops = [*sorted({*boundaries, *(prompt.line for prompt in prompts)}), inf]
     for prompt in prompts:
-        stop = next(iter(stops[bisect_right(stops, prompt.line) :]), starts[-1] + 1)
-        printed = runs[bisect_right(starts, prompt.line) : bisect_right(starts, stop - 1)]
+        first = bisect_right(starts, prompt.line)
+        printed = runs[first : bisect_right(starts, stops[bisect_right(stops, prompt.line)])]
         for run, told in zip(printed, told_by(prompt.text, len(printed)), strict=False):
             run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
 

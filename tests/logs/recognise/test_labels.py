@@ -228,3 +228,4 @@ def test_a_command_says_what_tells_apart_the_runs_that_it_printed(tmp_path: Path
     assert headings(tmp_path, f"{counting}\n{PING}{PING}{alone}") == [None] * 3
     files = (f"{prompt} cat {name}.log\n{PING}" for name in ("off", "on"))
     assert headings(tmp_path, "".join(files) + alone) == ["off.log", "on.log", None]
+    assert headings(tmp_path, f"{prompt} cat off.log\n") == []
