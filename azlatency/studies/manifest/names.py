@@ -20,8 +20,8 @@ from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 _COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun"
 _REPEATS_TEXT = f"""
     {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
-    repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
-    ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
+    repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
+    medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
     tekrar tur ölçüm olcum mätning körning försök pokus měření mittaus lần percobaan
     запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
@@ -42,7 +42,7 @@ _RESULTS_TEXT = """
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
     no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
-    avant après antes después
+    avant après antes después amostra muestra nohup putty
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -87,9 +87,24 @@ _THINGS_TEXT = """
     avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
     laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
     uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
-    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
+    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
+    msec nsec
 """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
+#: Shorter words end others by chance: "transport", "monitoring".
+_SHORTEST_END = 5
+_ENDS_OF_COMPOUNDS = sorted(
+    {"size", "node", "rate"}.union(
+        thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
+    )
+)
+#: A compound: ``webserver``, ``blocksize``, ``Testrechner``; but "nodelay" and "upstream" are treatments.
+_COMPOUND = re.compile(
+    r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low)"
+    rf"(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$).+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
+)
+#: A count of things: ``nthreads``, ``numcpus``, ``maxconn``.
+_COUNT_OF = re.compile(r"(?:num|max|min|n)(?P<thing>[^\W\d_]{3,})")
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
 _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|central)\d?")
 
@@ -109,12 +124,13 @@ _TIME = re.compile(
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
+    rf"|(?<![0-9])(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20[0-3]\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
     rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
-    r"|(?<![0-9])(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
+    r"|(?<![0-9])(?:(?:19|20)\d\d ?[年년] ?)?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
@@ -135,23 +151,29 @@ _ENDING = re.compile(
     r"(?=(?:\.\d{1,3})?$)",
     re.IGNORECASE,
 )
+#: What a desktop adds to the name of a copy: ``ping - Copy (2)``, ``ping copy 2``.
+_COPY = re.compile(
+    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)", re.IGNORECASE
+)
 _FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 #: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
 #: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
 _TOKEN = re.compile(
-    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
+    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
     rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
 _SHAPE = re.compile(r"[^\W\d_]\d{1,3}\.$")
+_ASSIGNED = re.compile(r"=$|\w\[$")
 #: A counter with its word at the end of a name in camel case: ``CubicRun1``.
 _CAMEL = re.compile(
     r"(?P<rest>\w*[a-z0-9])(?P<counter>(?:Run|Rep|Repeat|Iter|Iteration|Trial|Round|Try|Attempt)\d{1,9})"
 )
 _NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
+_CHINESE = re.compile(r"(?P<word>\w+?)[一二三四五六七八九十]{1,3}")
 _ORDINAL = re.compile(
     r"第?(?P<number>\d{1,9})(?:st|nd|rd|th|er|e|eme|ème|a|o)?(?P<word>[^\W\d_]*)"
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
@@ -264,9 +286,9 @@ def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Wo
 
 
 def levels_of(path: str) -> list[str]:
-    """Return the names of a path, that of the file without its endings."""
+    """Return the names of a path, that of the file without its endings and what names it a copy."""
     *folders, file = split_path(path)
-    return [*folders, _ENDING.sub("", file)]
+    return [*folders, _COPY.sub("", _ENDING.sub("", file))]
 
 
 def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> frozenset[str]:
@@ -365,8 +387,8 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             words += [_Word(0, start, word, number, False, True)] * bool(word)
             at += length
         else:
-            # "NODELAY=1"; "E2.1" is a type of machine, but "iperf3.1" a counter.
-            is_assigned = text[:start].endswith("=") or (
+            # "NODELAY=1", "bench[1]"; "E2.1" is a type of machine, but "iperf3.1" a counter.
+            is_assigned = _ASSIGNED.search(text[:start]) or (
                 _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
             )
             words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
@@ -381,6 +403,7 @@ def _number_of(counter: str) -> int | None:
 def _counter_length(before: str, token: str, following: str, third: str, fourth: str) -> int:
     """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``3rd run``, ``run 1 of 6``."""
     numbered, ordinal, of_n = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token), _K_OF_N.fullmatch(token)
+    numbered = numbered or _CHINESE.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
     if of_n:
@@ -446,7 +469,10 @@ def is_result(word: str) -> bool:
     return word.casefold() in _RESULTS
 
 
+@lru_cache(maxsize=8192)
 def is_thing(word: str) -> bool:
     """Return whether a word is a thing or a setting, which a number beside it names or sets."""
     word = word.casefold()
-    return bool({word, word.removesuffix("s"), word.removesuffix("es")} & _THINGS) or bool(_REGION.fullmatch(word))
+    forms = [word, word.removesuffix("s"), word.removesuffix("es")]
+    forms += [count["thing"] for form in forms if (count := _COUNT_OF.fullmatch(form))]
+    return not _THINGS.isdisjoint(forms) or any(map(_COMPOUND.fullmatch, forms)) or bool(_REGION.fullmatch(word))
