@@ -74,10 +74,12 @@ _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it says something about the run.
 _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
-    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
+    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}?\s?[^#$%>]{0,80}?[#$%>]\s*"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s?|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
     r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
 )
+#: What a shell prints in front of the next lines of a command.
+_CONTINUED = re.compile(r">\s?(?P<command>.*)")
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
 _SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
@@ -166,8 +168,9 @@ def set_labels(
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
-    found = list(_lines_outside(source, accounting, set(boundaries), sorted(spans)))
-    outside = deque(_captions_above([each for each in found if not each.is_prompt], spans))
+    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    lines = list(islice(found, _MOST_LINES))
+    outside = deque(_captions_above(list(_lines_outside(lines, set(boundaries), sorted(spans))), spans))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
@@ -215,7 +218,7 @@ def set_labels(
             label = own
     for runs_of_section in sections:
         _add_commands(runs_of_section)
-    _add_printed_by([each for each in found if each.is_prompt], in_order, [start for start, _ in spans], boundaries)
+    _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
 
 
@@ -281,14 +284,13 @@ def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
 
 
 def _add_printed_by(
-    prompts: Sequence[_Label], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
+    commands: Sequence[tuple[int, str]], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
 ) -> None:
     """Append what the command line of a loop, or one that prints a file, says about each run below it."""
-    stops = [*sorted({*boundaries, *(prompt.line for prompt in prompts)}), inf]
-    for prompt in prompts:
-        first = bisect_right(starts, prompt.line)
-        printed = runs[first : bisect_right(starts, stops[bisect_right(stops, prompt.line)])]
-        for run, told in zip(printed, told_by(prompt.text, len(printed)), strict=False):
+    stops = [*sorted({*boundaries, *(line for line, _ in commands)}), inf]
+    for line, command in commands:
+        printed = runs[bisect_right(starts, line) : bisect_right(starts, stops[bisect_right(stops, line)])]
+        for run, told in zip(printed, told_by(command, len(printed)), strict=False):
             run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
 
 
@@ -301,16 +303,23 @@ class _Label(NamedTuple):
     is_marked: bool
     is_command: bool = False
     """Whether it is a command between two runs, which may change a setting."""
-    is_prompt: bool = False
-    """Whether it is the command line of a prompt, which may have printed several runs or a file."""
+
+
+def _typed(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the commands of prompts, each with its last line: a loop may be typed on several."""
+    typed: list[tuple[int, str]] = []
+    for number, text in lines:
+        if typed and number == typed[-1][0] + 1 and (continued := _CONTINUED.match(text[:_LONGEST])):
+            typed[-1] = (number, f"{typed[-1][1]}; {continued['command']}")
+        elif prompt := _COMMAND.match(text[:_LONGEST]):
+            typed.append((number, prompt["command"]))
+    return typed
 
 
 def _lines_outside(
-    source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
+    lines: Sequence[tuple[int, str]], boundaries: set[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
-    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
-    lines = list(islice(found, _MOST_LINES))
     drawings = _drawings(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
     for number, text in lines:
@@ -324,8 +333,6 @@ def _lines_outside(
                 yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
             if not inside and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
-            if not inside and (prompt := _COMMAND.match(text[:_LONGEST])):
-                yield _Label(number, prompt["command"], False, False, False, is_prompt=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above

@@ -224,6 +224,8 @@ def test_a_command_says_what_tells_apart_the_runs_that_it_printed(tmp_path: Path
     loop = f"{prompt} for d in 0 10; do tc qdisc change dev eth0 root netem delay ${{d}}ms; ping -c 4 a; done"
     alone = f"{prompt} ping -c 4 192.0.2.1\n{PING}"
     assert headings(tmp_path, f"{loop}\n{PING}{PING}{alone}") == ["d=0", "d=10", None]
+    typed = loop.replace("; do", "\n> do\n>").replace("; done", "\n> done")
+    assert headings(tmp_path, f"{typed}\n{PING}{PING}{alone}") == ["d=0", "d=10", None]
     counting = f"{prompt} for i in 1 2; do ping -c 4 a; done"
     assert headings(tmp_path, f"{counting}\n{PING}{PING}{alone}") == [None] * 3
     files = (f"{prompt} cat {name}.log\n{PING}" for name in ("off", "on"))
