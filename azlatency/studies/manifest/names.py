@@ -88,7 +88,7 @@ _THINGS_TEXT = """
     laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
     uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
     主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
-    msec nsec
+    msec nsec cstate pstate rxq txq
 """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Shorter words end others by chance: "transport", "monitoring".
@@ -97,6 +97,7 @@ _ENDS_OF_COMPOUNDS = sorted(
     {"size", "node", "rate"}.union(
         thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
     )
+    - {"proxy"}  # haproxy is a program
 )
 #: A compound: ``webserver``, ``blocksize``, ``Testrechner``; but "nodelay" and "upstream" are treatments.
 _COMPOUND = re.compile(
@@ -142,7 +143,9 @@ _TIME = re.compile(
 )
 _LEVELS = re.compile(r"[/!\\]")
 #: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
-_DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
+_DATE_FOLDERS = re.compile(
+    r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/(?:\d\d[-_:]\d\d(?:[-_:]\d\d)?|[0-2]\d[0-5]\d[0-5]\d))?(?=[/!\\.])"
+)
 #: Endings of files, one behind the other: ``.ping.log.gz``, and ``.log.1`` of a log that was rotated. Another word
 #: behind a point may tell runs apart: ``ping.before``, ``iperf3.eth0``.
 _ENDING = re.compile(
