@@ -63,6 +63,8 @@ _LOOP = re.compile(r"\bfor (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400}
 _RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
 #: Where a command line writes to: that tells no runs apart.
 _WRITES = re.compile(r"\d?>>?\s?\S+|--(?:logfile|full-log|title|output)(?:=|\s)\s{0,3}\S+")
+#: A comment behind a command.
+_BEHIND = re.compile(r"\S\s{1,20}#\s{0,9}(\w.{0,200})")
 #: Programs that print a file, and the end of a pipe that writes one.
 _PRINTS = frozenset({"cat", "tail", "head", "less", "more", "type", "bat", "zcat"})
 #: A shell that runs no script.
@@ -97,12 +99,12 @@ def changes_settings(command: str) -> bool:
 def told_by(command: str, runs: int) -> list[str]:
     """Return what a command line says about each of ``runs`` runs that it printed; empty if it says nothing.
 
-    That is the file that it prints or writes (``cat cubic.log``, ``ping a | tee cubic.log``), or the value of a loop
-    (``for m in 64 1400; do sockperf … -m $m; done``), unless the loop only counts. If it is not known which value a run
-    has, that is its place.
+    That is the file that it prints or writes (``cat cubic.log``, ``ping a | tee cubic.log``), the comment behind it, or
+    the value of a loop (``for m in 64 1400; do sockperf … -m $m; done``), unless the loop only counts. If it is not
+    known which value a run has, that is its place.
     """
     if not (loops := list(_LOOP.finditer(command))):
-        files = _files_of(command)
+        files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
         return files * runs if len(files) == 1 else files if len(files) == runs else []
     parts = [_WRITES.sub("", part) for part in re.split(r"[;|&]+|\bdo\b", command[loops[0].end() :])]
     body = " ".join(part for part in parts if not _is_neutral(part))

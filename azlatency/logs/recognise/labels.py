@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
@@ -37,7 +37,7 @@ _LABEL = re.compile(
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|\((?P<parenthesized>[^()]{1,1000})\)|(?P<captioned>\S.{0,1000}?)\s*:"
     r"|(?P<pointing>[\^↑]\s{0,4}[^\s^↑].{0,1000})"
-    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
+    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:：]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
 )
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _WHEN = (
@@ -107,6 +107,9 @@ _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
 )
 _WORDS_IN_A_SENTENCE = 2
+#: Labels of one block may have a blank line, or one that says nothing, between them.
+_LINES_BETWEEN = 2
+_MOST_OF_BLOCK = 8
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
 #: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
@@ -127,7 +130,7 @@ _FRAME = re.compile(
 )
 #: A text without the quotes, boxes and pictures around it, and what may stand between its words.
 _CORE = re.compile(r"[^\w+]*(?P<core>.*[\w+-])")
-_BETWEEN = re.compile(r"\s[|.·:=]{1,80}(?=\s)|[.·_]{3,80}|\s+")
+_BETWEEN = re.compile(r"\s[|.·:=]{1,80}\s+|[.·_]{3,80}|\s+")
 _BRACKETS = frozenset("[](){}<>\"'`")
 #: A person sets whole numbers, and does not write of packets.
 _MEASURED_NUMBER = re.compile(
@@ -187,14 +190,15 @@ def set_labels(
             above.append(outside.popleft())
         above_each.append(above)
     described = _described(headings, firsts, above_each)
-    label: str | None = None
-    section: str | None = None
+    # A text that stands above several runs is no introduction.
+    said = Counter(text for above in above_each for text in {_DIGITS.sub("", each.text) for each in above})
+    chain: list[str] = []
     sections: list[list[tuple[Row, list[str]]]] = []
     for place, (run, found_above, heading, is_first) in enumerate(
         zip(in_order, above_each, headings, firsts, strict=True)
     ):
         if is_first:
-            section, label = None, None
+            chain = []
             sections.append([])
         sections[-1].append((run, [each.text for each in found_above if each.is_command]))
         prose = {each.line for each in found_above if each.is_caption or each.is_sentence}
@@ -207,19 +211,32 @@ def set_labels(
         is_introduced = is_first and place not in described
         if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
-        written = [each for each in above if not each.is_sentence] or ([] if is_introduced else above)
-        # Of several labels, the last but one is that of a section, unless it ends the run above: "end of run 1".
+        written = [each for each in above if place in described or not each.is_sentence]
+        written = written or [each for each in above if not is_introduced or said[_DIGITS.sub("", each.text)] > 1]
+        # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        section = written[-2].text if len(written) > 1 else section
-        own = written[-1].text if written else label
-        run["heading"] = JOINED.join(filter(None, (heading, section, own))) or None
-        if own is not None and not own.startswith(_POINTING):  # what points to one log says nothing about the next
-            label = own
+        own = [each.text for each in _last_block(written)]
+        labels = [*chain[: max(len(chain) - len(own), 0)], *own] if own else chain
+        run["heading"] = JOINED.join(filter(None, (heading, *labels))) or None
+        if not own or not own[-1].startswith(_POINTING):  # what points to one log says nothing about the next
+            chain = labels
     for runs_of_section in sections:
         _add_commands(runs_of_section)
     _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
+
+
+def _last_block(labels: Sequence[_Label]) -> Sequence[_Label]:
+    """Return the last labels, those that stand together: kernel, MTU and number of a run."""
+    first = len(labels) - 1
+    while (
+        first > len(labels) - _MOST_OF_BLOCK
+        and first > 0
+        and labels[first].line - labels[first - 1].line <= _LINES_BETWEEN
+    ):
+        first -= 1
+    return labels[max(min(first, len(labels) - 2), 0) :]
 
 
 def _described(

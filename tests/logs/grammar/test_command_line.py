@@ -141,6 +141,7 @@ def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None
         ("ping a | tee cubic_1.log", 1, ["cubic_1.log"]),
         ("cat before.log after.log", 2, ["before.log", "after.log"]),
         ("tail -n 5 before.log", 1, ["before.log"]),
+        ("ping a  # GRO off", 2, ["GRO off", "GRO off"]),
         ("ping a", 1, []),
     ],
 )

@@ -213,6 +213,24 @@ def test_letters_drawn_over_several_lines_are_a_label(tmp_path: Path) -> None:
     assert found[0] == found[1] != found[2] and str(found[0]).startswith("ASCII art ")
 
 
+def test_all_lines_of_a_block_are_labels(tmp_path: Path) -> None:
+    def block(kernel: str) -> str:
+        return f"kernel: {kernel}\nMTU: 1500\nGRO: on\nrun: 1\n{PING}\n"
+
+    found = headings(tmp_path, block("5.15") + block("6.8"))
+    assert found == [f"kernel: {kernel} / MTU: 1500 / GRO: on / run: 1" for kernel in ("5.15", "6.8")]
+    # A shorter block replaces the last lines of the one above it.
+    assert (
+        headings(tmp_path, f"{block('5.15')}GRO: off\nrun: 1\n{PING}")[1]
+        == "kernel: 5.15 / MTU: 1500 / GRO: off / run: 1"
+    )
+
+
+def test_a_text_above_several_runs_is_no_introduction(tmp_path: Path) -> None:
+    text = "".join(f"Repeating all tests (iteration {number})\nStart of the test\n{PING}" for number in (1, 2))
+    assert [heading.count("iteration") for heading in headings(tmp_path, text) if heading] == [1, 1]
+
+
 def test_times_alone_are_no_labels(tmp_path: Path) -> None:
     assert (
         headings(tmp_path, "".join(f"{hour}:15 {half}\n{PING}" for hour, half in ((9, "AM"), (2, "PM")))) == [None] * 2
