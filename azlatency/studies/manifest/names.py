@@ -97,12 +97,20 @@ _ENDS_OF_COMPOUNDS = sorted(
     {"size", "node", "rate"}.union(
         thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
     )
-    - {"proxy"}  # haproxy is a program
+    - {
+        "proxy",
+        "route",
+        "network",
+        "endpoint",
+        "tunnel",
+        "bridge",
+        "relay",
+    }  # "haproxy", "podnetwork": kinds of treatments
 )
 #: A compound: ``webserver``, ``blocksize``, ``Testrechner``; but "nodelay" and "upstream" are treatments.
 _COMPOUND = re.compile(
-    r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low)"
-    rf"(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$).+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
+    r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low|same|cross|intra"
+    rf"|inter)(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$)[^\W\d]+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
 )
 #: A count of things: ``nthreads``, ``numcpus``, ``maxconn``.
 _COUNT_OF = re.compile(r"(?:num|max|min|n)(?P<thing>[^\W\d_]{3,})")
@@ -181,6 +189,8 @@ _ORDINAL = re.compile(
     r"第?(?P<number>\d{1,9})(?:st|nd|rd|th|er|e|eme|ème|a|o)?(?P<word>[^\W\d_]*)"
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_NEGATIONS = ("no", "non", "not", "un")
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = """
@@ -262,7 +272,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
-    if last is None or not words[last].is_free or _names_a_thing(words, last):
+    if last is None or not words[last].is_free or _names_a_thing(words, last, series):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
@@ -299,14 +309,18 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
     ``r1``, ``r2``, ``r3`` and ``run_a``, ``run_b``, ``run_c`` begin with the first and have no gap. Two numbers that
     may be a month and a day are dates if the months have no gap, and if all numbers together are not 1…n, as those of
-    pairs of machines are.
+    pairs of machines are. A word and its negation are treatments, whose numbers count: ``firewall``, ``nofirewall``.
     """
     members: dict[str, set[str]] = {}
+    words: set[str] = set()
     for name in names:
         for level in [name] if are_labels else levels_of(name):
+            words.update(_LETTERS.findall(level.casefold()))
             for match in _SERIES.finditer(level):
                 members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-    return frozenset(kind for kind, texts in members.items() if _counts(kind, texts))
+    negated = ((word, word.removeprefix(sign)) for word in words for sign in _NEGATIONS if word.startswith(sign))
+    treatments = frozenset(word for pair in negated if pair[1] in words for word in pair)
+    return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
@@ -447,8 +461,8 @@ def _split(start: int, token: str) -> list[_Word]:
     return [_Word(0, start, word, None, False), _Word(0, start + len(word), number, int(number), True)]
 
 
-def _names_a_thing(words: list[_Word], at: int) -> bool:
-    """Return whether the word before or behind a number is a thing or a setting.
+def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> bool:
+    """Return whether the word before or behind a number is a thing or a setting, and none of the treatments.
 
     A word in the folder above counts if it is the only one there: ``size/64.log``.
     """
@@ -461,6 +475,8 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
         for beside in (words[max(at - 1, 0) : at], words[at + 1 :])
     )
     above = [word.text for word in words[:at] if word.level == level + 1]
+    if before and before[0].casefold() in treatments:
+        return False
     if any(map(is_thing, before + behind[:1])) or (not before and len(above) == 1 and is_thing(above[0])):
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
@@ -477,5 +493,6 @@ def is_thing(word: str) -> bool:
     """Return whether a word is a thing or a setting, which a number beside it names or sets."""
     word = word.casefold()
     forms = [word, word.removesuffix("s"), word.removesuffix("es")]
-    forms += [count["thing"] for form in forms if (count := _COUNT_OF.fullmatch(form))]
-    return not _THINGS.isdisjoint(forms) or any(map(_COMPOUND.fullmatch, forms)) or bool(_REGION.fullmatch(word))
+    counted = [count["thing"] for form in forms if (count := _COUNT_OF.fullmatch(form))]
+    is_compound = any(map(_COMPOUND.fullmatch, forms))
+    return not _THINGS.isdisjoint([*forms, *counted]) or is_compound or bool(_REGION.fullmatch(word))

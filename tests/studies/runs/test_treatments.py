@@ -59,6 +59,28 @@ def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: li
     assert scenarios(files) == expected
 
 
+PAIRS_OF_TREATMENTS = """
+    firewall/nofirewall delay/nodelay ratelimit/noratelimit proxy/noproxy loaded/unloaded samenode/crossnode
+    haproxy/nginx
+    sameregion/crossregion hostnetwork/podnetwork upstream/downstream multistream/singlestream
+    client2server/server2client
+    highrate/lowrate oldkernel/newkernel ipvlan/macvlan steadystate/burst localhost/remotehost transport/monitoring
+"""
+
+
+@pytest.mark.parametrize("pair", PAIRS_OF_TREATMENTS.split())
+def test_the_numbers_of_two_treatments_count_repeats(pair: str) -> None:
+    words = [word for word in pair.split("/") for _ in range(3)]
+    assert scenarios([f"{word}_{number}.log" for word, number in zip(words, [1, 2, 3] * 2, strict=True)]) == words
+
+
+@pytest.mark.parametrize(
+    "word", ["webserver", "datanode", "blocksize", "nthreads", "numcpus", "Testrechner", "测试服务器"]
+)
+def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> None:
+    assert scenarios([f"{word}_1.log", f"{word}_2.log"]) == [f"{word}_1", f"{word}_2"]
+
+
 def test_only_runs_of_one_group_are_compared() -> None:
     found = treatments(["ping", "iperf3"], ["a/x", "b/y"], [None, None], [frozenset(), frozenset()])
     assert [each.scenario for each in found] == [None, None]
