@@ -125,7 +125,7 @@ _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}
 _FRAME = re.compile(
     r"</.{0,80}|<\w{1,20}/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
     r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
-    r"|\[ {0,3}\d+\] (?:\d|local ).*",
+    r"|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
     re.IGNORECASE,
 )
 #: A text without the quotes, boxes and pictures around it, and what may stand between its words.

@@ -42,7 +42,7 @@ _RESULTS_TEXT = """
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
     no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
-    avant après antes después amostra muestra nohup putty
+    avant après antes después apres despues amostra muestra nohup putty
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.

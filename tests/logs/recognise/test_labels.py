@@ -39,6 +39,7 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("[10:15] AN off", "[10:20] AN on"),
         ("31.01.2026, 10:15 Uhr: AN off", "31.01.2026, 10:20 Uhr: AN on"),
         ("AN off @ 10:15", "AN on @ 10:20"),
+        ("[1] 10:15:01 [SUCCESS] AN off", "[2] 10:20:01 [SUCCESS] AN on"),
         ("- AN off", "- AN on"),
         ("> AN off", "> AN on"),
         ("**" + "long " * 100 + "AN off**", "**" + "long " * 100 + "AN on**"),

@@ -52,6 +52,9 @@ def test_repeats(files: list[str]) -> None:
         (["az1_az2", "az2_az1"], ["az1_az2", "az2_az1"]),  # the same words in another order
         (["ping.log", "ping_ipsec.log"], ["ping", "ping_ipsec"]),
         (["near_0", "far_0"], ["near", "far"]),
+        (["1_direct", "2_wifi", "3_wifi", "4_direct"], ["direct", "wifi", "wifi", "direct"]),
+        (["cubic_2", "cubic_4", "reno_8", "reno_16"], ["cubic_2", "cubic_4", "reno_8", "reno_16"]),
+        (["offset_-1", "offset_0", "offset_1"], ["-1", "0", "1"]),
         (["größe/a", "klein/a"], ["größe", "klein"]),
     ],
 )
