@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import Any
 
 #: At most this many characters of the value of an option are kept.
@@ -111,10 +112,12 @@ def told_by(command: str, runs: int) -> list[str]:
     used = [place for place, loop in enumerate(loops) if re.search(rf"\${{?{loop['name']}\b", body)]
     if not used:
         return []
-    passes = list(product(*(_values_of(loop["values"]) for loop in loops)))
-    if not passes or runs % len(passes):
+    values_of = [_values_of(loop["values"]) for loop in loops]
+    count = prod(map(len, values_of))
+    if not 0 < count <= runs or runs % count:
         return [f"{', '.join(loops[place]['name'] for place in used)} {run}" for run in range(1, runs + 1)]
-    at = (passes[run * len(passes) // runs] for run in range(runs))
+    passes = list(product(*values_of))
+    at = (passes[run * count // runs] for run in range(runs))
     return [", ".join(f"{loops[place]['name']}={values[place]}" for place in used) for values in at]
 
 

@@ -141,6 +141,8 @@ def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None
         ("ping a | tee cubic_1.log", 1, ["cubic_1.log"]),
         ("cat before.log after.log", 2, ["before.log", "after.log"]),
         ("tail -n 5 before.log", 1, ["before.log"]),
+        ("for a in {1..9999}; do for b in {1..9999}; do ping -I $a$b c; done; done", 2, ["a, b 1", "a, b 2"]),
+        ("for m in 64 1400; do sockperf pp -i a -m $m; done", 0, []),
         ("ping a  # GRO off", 2, ["GRO off", "GRO off"]),
         ("ping a", 1, []),
     ],
