@@ -1,8 +1,9 @@
 """The label of a run: what a person wrote above it, if nothing else stands between them.
 
-A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence. It holds for the
-runs below it until the next label or heading. Counters, dates and addresses alone are no label. A command between two
-runs that is neither neutral (``ls``) nor a measurement is part of the label of those below it.
+A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence; lines of one block
+are one label. It holds for the runs below it until the next label or heading. Counters, dates and addresses alone are
+no label. A command between two runs that is neither neutral (``ls``) nor a measurement is part of the label of those
+below it, and a command that printed runs says which file or value of a loop they are.
 """
 
 from __future__ import annotations
