@@ -23,7 +23,7 @@ _REPEATS_TEXT = f"""
     repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
     medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum mätning körning försök pokus měření mittaus lần percobaan
+    tekrar tur ölçüm olcum wdh mätning körning försök pokus měření mittaus lần percobaan
     запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
@@ -88,7 +88,9 @@ _THINGS_TEXT = """
     laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
     uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
     主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
-    msec nsec cstate pstate rxq txq
+    msec nsec cstate pstate rxq txq osd slice station controller coordinator module terminal tower sector segment unit
+    resolver reflector runner producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk
+    truck panel engine master slave member neighbor neighbour
 """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Shorter words end others by chance: "transport", "monitoring".
