@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
+from math import prod
 from typing import Any
 
 #: At most this many characters of the value of an option are kept.
@@ -57,6 +59,15 @@ _SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help
 _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
 #: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
 _COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
+#: The head of a loop over words, and a range of numbers among these.
+_LOOP = re.compile(r"\bfor (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400});\s{0,3}do\b")
+_RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
+#: Where a command line writes to: that tells no runs apart.
+_WRITES = re.compile(r"\d?>>?\s?\S+|--(?:logfile|full-log|title|output)(?:=|\s)\s{0,3}\S+")
+#: A comment behind a command.
+_BEHIND = re.compile(r"\S\s{1,20}#\s{0,9}(\w.{0,200})")
+#: Programs that print a file, and the end of a pipe that writes one.
+_PRINTS = frozenset({"cat", "tail", "head", "less", "more", "type", "bat", "zcat"})
 #: A shell that runs no script.
 _SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
 #: A write to a file of settings: ``echo 1 > /proc/sys/…``.
@@ -84,6 +95,45 @@ def changes_settings(command: str) -> bool:
     if _WRITES_SETTING.search(command):
         return True
     return not all(map(_is_neutral, re.split(r"[;|&]+", _COUNTING.sub("", command).partition(" #")[0])))
+
+
+def told_by(command: str, runs: int) -> list[str]:
+    """Return what a command line says about each of ``runs`` runs that it printed; empty if it says nothing.
+
+    That is the file that it prints or writes (``cat cubic.log``, ``ping a | tee cubic.log``), the comment behind it, or
+    the value of a loop (``for m in 64 1400; do sockperf … -m $m; done``), unless the loop only counts. If it is not
+    known which value a run has, that is its place.
+    """
+    if not (loops := list(_LOOP.finditer(command))):
+        files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
+        return files * runs if len(files) == 1 else files if len(files) == runs else []
+    parts = [_WRITES.sub("", part) for part in re.split(r"[;|&]+|\bdo\b", command[loops[0].end() :])]
+    body = " ".join(part for part in parts if not _is_neutral(part))
+    used = [place for place, loop in enumerate(loops) if re.search(rf"\${{?{loop['name']}\b", body)]
+    if not used:
+        return []
+    values_of = [_values_of(loop["values"]) for loop in loops]
+    count = prod(map(len, values_of))
+    if not 0 < count <= runs or runs % count:
+        return [f"{', '.join(loops[place]['name'] for place in used)} {run}" for run in range(1, runs + 1)]
+    passes = list(product(*values_of))
+    at = (passes[run * count // runs] for run in range(runs))
+    return [", ".join(f"{loops[place]['name']}={values[place]}" for place in used) for values in at]
+
+
+def _values_of(words: str) -> list[str]:
+    """Return the values of a loop; none if only the shell knows them."""
+    if numbers := _RANGE.fullmatch(words.strip()):
+        return list(map(str, range(int(numbers[1]), int(numbers[2]) + 1)))
+    return [] if re.search(r"[$`*?{]", words) else words_of(words)
+
+
+def _files_of(command: str) -> list[str]:
+    for part in re.split(r"[;|&]+", command):
+        name, *words = words_of(part) or [""]
+        if program_name(name) in _PRINTS or name == "tee":
+            return [word for word in words if "." in word and not word.startswith(("-", "$"))]
+    return []
 
 
 def _is_neutral(command: str) -> bool:

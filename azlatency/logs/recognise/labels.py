@@ -1,25 +1,27 @@
 """The label of a run: what a person wrote above it, if nothing else stands between them.
 
-A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence. It holds for the
-runs below it until the next label or heading. Counters, dates and addresses alone are no label. A command between two
-runs that is neither neutral (``ls``) nor a measurement is part of the label of those below it.
+A label is a bold line, a caption, a banner, a comment, a line that ends with a colon, or a sentence; lines of one block
+are one label. It holds for the runs below it until the next label or heading. Counters, dates and addresses alone are
+no label. A command between two runs that is neither neutral (``ls``) nor a measurement is part of the label of those
+below it, and a command that printed runs says which file or value of a loop they are.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from math import inf
 from operator import attrgetter
 from typing import NamedTuple
 from unicodedata import category
 from zlib import crc32
 
-from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program
+from azlatency.logs.grammar.command_line import changes_settings, program_name, runs_program, told_by
 from azlatency.logs.grammar.rules import DATA, KNOWN, PROSE, UNKNOWN, LineAccounting
 from azlatency.logs.parsers import Log, program_names
 from azlatency.logs.record import Row
@@ -28,24 +30,31 @@ from azlatency.logs.source.decode import Source
 #: What stands around the text of a label.
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
-    r"|(?:<\w{1,20}>){0,3}<(?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)>(?P<html>[^<>]{1,1000})</(?P=tag)>.{0,20}"
-    r"|(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}[.)]|[a-z]\))\s+(?P<comment>\S.{0,1000})"
+    r"|(?:<\w{1,20}>){0,3}[<\[](?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)[>\]](?P<html>[^<>\[\]]{1,1000})[<\[]/(?P=tag)[>\]].{0,20}"
+    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[a-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
+    r"(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
     r"|(?P<task>(?:TASK|PLAY) \[.{1,200}\]) ?\*{2,200}"
     r"|\[(?P<bracketed>[^\[\]]{1,1000})\]|\((?P<parenthesized>[^()]{1,1000})\)|(?P<captioned>\S.{0,1000}?)\s*:"
     r"|(?P<pointing>[\^↑]\s{0,4}[^\s^↑].{0,1000})"
-    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
+    r"|(?P<valued>(?:[^\W\d][\w -]{0,40}[=:：]\s?[\w.%/-]{1,60}[,; ]{0,3}){1,10})"
 )
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-#: What a script writes in front of a text: a time, and a level.
+_WHEN = (
+    r"(?:(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d{1,2}[-/.]\d{1,2}[-/.](?:20)?\d\d)(?![.]|[^\WT])|\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)"
+    r"(?:Z\b|[+-]\d\d:?\d\d)?(?:[ ,T@-]{1,3}(?=\d{1,2}:\d\d))?"
+)
+_ZONE = r"(?: ?(?:UTC|GMT|CES?T|[ECMP][SD]T|[AaPp][Mm]|Uhr)\b)?"
+#: What a script writes in front of a text: a date and a time, and a level.
 _LOGGED = re.compile(
     r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,64} [\w./-]{1,40}(?:\[\d{1,9}\])?: "
     r"|[IWEF]\d{4} [\d:.]{8,15} {1,9}\d{1,9} [\w.-]{1,40}:\d{1,9}\] )?"
-    r"(?:[\[(]?(?:\d{4}[-/]\d\d[-/]\d\d)?[T ,]?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?[\])]?"
-    r"[ :,|-]{1,4})?(?:[\w.]{1,40} - (?=[A-Z]{4,7}\b))?"
+    rf"(?:[\[(]?(?:{_WHEN}){{1,2}}{_ZONE}[\])]?(?:[ :,|@-]{{1,4}}|$))?(?:[\w.]{{1,40}} - (?=[A-Z]{{4,7}}\b))?"
     r"(?:[\[<(|]?(?:INFO|DEBUG|NOTICE|WARN(?:ING)?|ERROR|TRACE)[\]>)|]?[ :|-]{1,4})?"
 )
+#: A date and a time behind a text.
+_DATED = re.compile(rf"(?<=[^\W\d])[ ,@(|-]{{1,4}}(?:{_WHEN}){{1,2}}{_ZONE}[\])]?$")
 #: One bare word, or two, which may be the label of the run below.
 _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
 #: Letters that are drawn over several lines.
@@ -66,10 +75,12 @@ _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
 #: A prompt with a command: what follows it is its output, unless it says something about the run.
 _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
-    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}\s?[^#$%>]{0,80}[#$%>]\s*"
+    r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}?\s?[^#$%>]{0,80}?[#$%>]\s*"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s?|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
     r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+)(?P<command>\S.*)"
 )
+#: What a shell prints in front of the next lines of a command.
+_CONTINUED = re.compile(r">\s?(?P<command>.*)")
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
 _SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
@@ -97,6 +108,9 @@ _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
 )
 _WORDS_IN_A_SENTENCE = 2
+#: Labels of one block may have a blank line, or one that says nothing, between them.
+_LINES_BETWEEN = 2
+_MOST_OF_BLOCK = 8
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
 #: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
@@ -112,12 +126,12 @@ _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}
 _FRAME = re.compile(
     r"</.{0,80}|<\w{1,20}/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
     r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
-    r"|\[ {0,3}\d+\] (?:\d|local ).*",
+    r"|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
     re.IGNORECASE,
 )
 #: A text without the quotes, boxes and pictures around it, and what may stand between its words.
 _CORE = re.compile(r"[^\w+]*(?P<core>.*[\w+-])")
-_BETWEEN = re.compile(r"\s[|.·:=]{1,80}(?=\s)|[.·_]{3,80}|\s+")
+_BETWEEN = re.compile(r"\s[|.·:=]{1,80}\s+|[.·_]{3,80}|\s+")
 _BRACKETS = frozenset("[](){}<>\"'`")
 #: A person sets whole numbers, and does not write of packets.
 _MEASURED_NUMBER = re.compile(
@@ -158,48 +172,88 @@ def set_labels(
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
     spans = [_printed(run, accounting) for run in in_order]
-    outside = deque(_captions_above(list(_lines_outside(source, accounting, set(boundaries), sorted(spans))), spans))
+    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
+    lines = list(islice(found, _MOST_LINES))
+    outside = deque(_captions_above(list(_lines_outside(lines, set(boundaries), sorted(spans))), spans))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
     below -= {text for line, text in texts if spans and line < spans[0][0]}
-    label: str | None = None
-    section: str | None = None
-    heading: str | None = None
-    sections: list[list[tuple[Row, list[str]]]] = []
-    for place, (run, (start, _)) in enumerate(zip(in_order, spans, strict=True)):
-        is_first = place == 0 or run["heading"] != heading
-        if is_first:
-            heading, section, label = run["heading"], None, None
-            sections.append([])
+    headings = [run["heading"] for run in in_order]
+    firsts = [not place or headings[place] != headings[place - 1] for place in range(len(headings))]
+    above_each: list[list[_Label]] = []
+    for run, (start, _) in zip(in_order, spans, strict=True):
         above: list[_Label] = []
         for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
             if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
                 above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
         while outside and outside[0].line < start:
             above.append(outside.popleft())
-        sections[-1].append((run, [each.text for each in above if each.is_command]))
-        prose = {each.line for each in above if each.is_caption or each.is_sentence}
+        above_each.append(above)
+    described = _described(headings, firsts, above_each)
+    # A text that stands above several runs is no introduction.
+    said = Counter(text for above in above_each for text in {_DIGITS.sub("", each.text) for each in above})
+    chain: list[str] = []
+    sections: list[list[tuple[Row, list[str]]]] = []
+    for place, (run, found_above, heading, is_first) in enumerate(
+        zip(in_order, above_each, headings, firsts, strict=True)
+    ):
+        if is_first:
+            chain = []
+            sections.append([])
+        sections[-1].append((run, [each.text for each in found_above if each.is_command]))
+        prose = {each.line for each in found_above if each.is_caption or each.is_sentence}
         above = [
             # A line beside another one is part of a paragraph.
             each._replace(is_sentence=True) if each.is_caption and {each.line - 1, each.line + 1} & prose else each
-            for each in above
+            for each in found_above
             if not each.is_command
         ]
-        if is_first and heading:  # the heading is the label; a text below it is about the section
+        is_introduced = is_first and place not in described
+        if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
-        written = [each for each in above if not each.is_sentence] or ([] if is_first else above)
-        # Of several labels, the last but one is that of a section, unless it ends the run above: "end of run 1".
+        written = [each for each in above if place in described or not each.is_sentence]
+        written = written or [each for each in above if not is_introduced or said[_DIGITS.sub("", each.text)] > 1]
+        # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        section = written[-2].text if len(written) > 1 else section
-        own = written[-1].text if written else label
-        run["heading"] = JOINED.join(filter(None, (heading, section, own))) or None
-        if own is not None and not own.startswith(_POINTING):  # what points to one log says nothing about the next
-            label = own
+        own = [each.text for each in _last_block(written)]
+        labels = [*chain[: max(len(chain) - len(own), 0)], *own] if own else chain
+        run["heading"] = JOINED.join(filter(None, (heading, *labels))) or None
+        if not own or not own[-1].startswith(_POINTING):  # what points to one log says nothing about the next
+            chain = labels
     for runs_of_section in sections:
         _add_commands(runs_of_section)
+    _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
+
+
+def _last_block(labels: Sequence[_Label]) -> Sequence[_Label]:
+    """Return the last labels, those that stand together: kernel, MTU and number of a run."""
+    first = len(labels) - 1
+    while (
+        first > len(labels) - _MOST_OF_BLOCK
+        and first > 0
+        and labels[first].line - labels[first - 1].line <= _LINES_BETWEEN
+    ):
+        first -= 1
+    return labels[max(min(first, len(labels) - 2), 0) :]
+
+
+def _described(
+    headings: Sequence[str | None], firsts: Sequence[bool], above_each: Sequence[Sequence[_Label]]
+) -> set[int]:
+    """Return the first runs below headings that only count, if each of these has a text: "Test 2", "GRO is off"."""
+    alike: dict[str, list[int]] = {}
+    for place, (heading, is_first) in enumerate(zip(headings, firsts, strict=True)):
+        if is_first and heading:
+            alike.setdefault(_DIGITS.sub("", heading), []).append(place)
+    return {
+        place
+        for places in alike.values()
+        if len(places) > 1 and all(any(not each.is_command for each in above_each[place]) for place in places)
+        for place in places
+    }
 
 
 def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
@@ -247,6 +301,17 @@ def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
         run["heading"] = JOINED.join(filter(None, (run["heading"], label))) or None
 
 
+def _add_printed_by(
+    commands: Sequence[tuple[int, str]], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
+) -> None:
+    """Append what the command line of a loop, or one that prints a file, says about each run below it."""
+    stops = [*sorted({*boundaries, *(line for line, _ in commands)}), inf]
+    for line, command in commands:
+        printed = runs[bisect_right(starts, line) : bisect_right(starts, stops[bisect_right(stops, line)])]
+        for run, told in zip(printed, told_by(command, len(printed)), strict=False):
+            run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
+
+
 class _Label(NamedTuple):
     line: int
     text: str
@@ -258,12 +323,21 @@ class _Label(NamedTuple):
     """Whether it is a command between two runs, which may change a setting."""
 
 
+def _typed(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the commands of prompts, each with its last line: a loop may be typed on several."""
+    typed: list[tuple[int, str]] = []
+    for number, text in lines:
+        if typed and number == typed[-1][0] + 1 and (continued := _CONTINUED.match(text[:_LONGEST])):
+            typed[-1] = (number, f"{typed[-1][1]}; {continued['command']}")
+        elif prompt := _COMMAND.match(text[:_LONGEST]):
+            typed.append((number, prompt["command"]))
+    return typed
+
+
 def _lines_outside(
-    source: Source, accounting: LineAccounting, boundaries: set[int], spans: Sequence[tuple[int, int]]
+    lines: Sequence[tuple[int, str]], boundaries: set[int], spans: Sequence[tuple[int, int]]
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
-    found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
-    lines = list(islice(found, _MOST_LINES))
     drawings = _drawings(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
     for number, text in lines:
@@ -361,7 +435,7 @@ def _label(number: int, line: str) -> _Label | None:
     """Return the label that a line is; None if it is none."""
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
-    line = _COUNTED.sub("", line)
+    line = _COUNTED.sub("", _DATED.sub("", line))
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)

@@ -20,10 +20,10 @@ from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 _COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun"
 _REPEATS_TEXT = f"""
     {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
-    repetition tour tentative exécution execution prueba intento repetición repeticion ronda corrida medición medicion
-    ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
+    repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
+    medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum mätning körning försök pokus měření mittaus lần percobaan
+    tekrar tur ölçüm olcum wdh mätning körning försök pokus měření mittaus lần percobaan
     запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
@@ -42,7 +42,7 @@ _RESULTS_TEXT = """
     salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
     mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
     no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
-    avant après antes después
+    avant après antes después apres despues amostra muestra nohup putty
 """
 _RESULTS = frozenset(_RESULTS_TEXT.split())
 #: A number that stands behind, or before, one of these names it or sets it.
@@ -87,9 +87,35 @@ _THINGS_TEXT = """
     avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
     laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
     uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
-    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk
+    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
+    msec nsec cstate pstate rxq txq osd slice station controller coordinator module terminal tower sector segment unit
+    resolver reflector runner producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk
+    truck panel engine master slave member neighbor neighbour
 """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
+#: Shorter words end others by chance: "transport", "monitoring".
+_SHORTEST_END = 5
+_ENDS_OF_COMPOUNDS = sorted(
+    {"size", "node", "rate"}.union(
+        thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
+    )
+    - {
+        "proxy",
+        "route",
+        "network",
+        "endpoint",
+        "tunnel",
+        "bridge",
+        "relay",
+    }  # "haproxy", "podnetwork": kinds of treatments
+)
+#: A compound: ``webserver``, ``blocksize``, ``Testrechner``; but "nodelay" and "upstream" are treatments.
+_COMPOUND = re.compile(
+    r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low|same|cross|intra"
+    rf"|inter)(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$)[^\W\d]+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
+)
+#: A count of things: ``nthreads``, ``numcpus``, ``maxconn``.
+_COUNT_OF = re.compile(r"(?:num|max|min|n)(?P<thing>[^\W\d_]{3,})")
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
 _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|central)\d?")
 
@@ -109,12 +135,13 @@ _TIME = re.compile(
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
+    rf"|(?<![0-9])(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20[0-3]\d{_AT}(?![0-9])"
     rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
     rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
-    r"|(?<![0-9])(?:19|20)\d\d ?[年년] ?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
+    r"|(?<![0-9])(?:(?:19|20)\d\d ?[年년] ?)?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
@@ -126,7 +153,9 @@ _TIME = re.compile(
 )
 _LEVELS = re.compile(r"[/!\\]")
 #: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
-_DATE_FOLDERS = re.compile(r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/\d\d[-_:]\d\d(?:[-_:]\d\d)?)?(?=[/!\\])")
+_DATE_FOLDERS = re.compile(
+    r"(?<![^/!\\])(?:19|20)\d\d[-/]\d\d[-/]\d\d(?:/(?:\d\d[-_:]\d\d(?:[-_:]\d\d)?|[0-2]\d[0-5]\d[0-5]\d))?(?=[/!\\.])"
+)
 #: Endings of files, one behind the other: ``.ping.log.gz``, and ``.log.1`` of a log that was rotated. Another word
 #: behind a point may tell runs apart: ``ping.before``, ``iperf3.eth0``.
 _ENDING = re.compile(
@@ -135,26 +164,35 @@ _ENDING = re.compile(
     r"(?=(?:\.\d{1,3})?$)",
     re.IGNORECASE,
 )
+#: What a desktop adds to the name of a copy: ``ping - Copy (2)``, ``ping copy 2``.
+_COPY = re.compile(
+    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)", re.IGNORECASE
+)
+_FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 #: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
 #: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
 _TOKEN = re.compile(
-    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
+    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
     rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
 _SHAPE = re.compile(r"[^\W\d_]\d{1,3}\.$")
+_ASSIGNED = re.compile(r"=$|\w\[$")
 #: A counter with its word at the end of a name in camel case: ``CubicRun1``.
 _CAMEL = re.compile(
     r"(?P<rest>\w*[a-z0-9])(?P<counter>(?:Run|Rep|Repeat|Iter|Iteration|Trial|Round|Try|Attempt)\d{1,9})"
 )
 _NUMBERED = re.compile(r"(?P<word>[^\W\d]+)(?P<number>\d{1,9})")
+_CHINESE = re.compile(r"(?P<word>\w+?)[一二三四五六七八九十]{1,3}")
 _ORDINAL = re.compile(
     r"第?(?P<number>\d{1,9})(?:st|nd|rd|th|er|e|eme|ème|a|o)?(?P<word>[^\W\d_]*)"
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+_NEGATIONS = ("no", "non", "not", "un")
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = """
@@ -236,7 +274,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
-    if last is None or not words[last].is_free or _names_a_thing(words, last):
+    if last is None or not words[last].is_free or _names_a_thing(words, last, series):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
@@ -248,6 +286,12 @@ def split_path(path: str) -> list[str]:
     return _LEVELS.split(_DATE_FOLDERS.sub(lambda match: match[0].replace("/", "-"), path))
 
 
+def is_file_name(label: str) -> bool:
+    """Return whether a label is the name of a file: ``cubic_1.log``, ``results/ping.txt``."""
+    ending = _ENDING.search(label)
+    return bool(ending and ending[0] and _FILE_NAME.fullmatch(label))
+
+
 def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:
     """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it."""
     certain = {word.number for word in words if word.is_free or word.is_counter}
@@ -257,9 +301,9 @@ def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Wo
 
 
 def levels_of(path: str) -> list[str]:
-    """Return the names of a path, that of the file without its endings."""
+    """Return the names of a path, that of the file without its endings and what names it a copy."""
     *folders, file = split_path(path)
-    return [*folders, _ENDING.sub("", file)]
+    return [*folders, _COPY.sub("", _ENDING.sub("", file))]
 
 
 def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> frozenset[str]:
@@ -267,14 +311,18 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
     ``r1``, ``r2``, ``r3`` and ``run_a``, ``run_b``, ``run_c`` begin with the first and have no gap. Two numbers that
     may be a month and a day are dates if the months have no gap, and if all numbers together are not 1…n, as those of
-    pairs of machines are.
+    pairs of machines are. A word and its negation are treatments, whose numbers count: ``firewall``, ``nofirewall``.
     """
     members: dict[str, set[str]] = {}
+    words: set[str] = set()
     for name in names:
         for level in [name] if are_labels else levels_of(name):
+            words.update(_LETTERS.findall(level.casefold()))
             for match in _SERIES.finditer(level):
                 members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-    return frozenset(kind for kind, texts in members.items() if _counts(kind, texts))
+    negated = ((word, word.removeprefix(sign)) for word in words for sign in _NEGATIONS if word.startswith(sign))
+    treatments = frozenset(word for pair in negated if pair[1] in words for word in pair)
+    return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
@@ -358,8 +406,8 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             words += [_Word(0, start, word, number, False, True)] * bool(word)
             at += length
         else:
-            # "NODELAY=1"; "E2.1" is a type of machine, but "iperf3.1" a counter.
-            is_assigned = text[:start].endswith("=") or (
+            # "NODELAY=1", "bench[1]"; "E2.1" is a type of machine, but "iperf3.1" a counter.
+            is_assigned = _ASSIGNED.search(text[:start]) or (
                 _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
             )
             words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
@@ -374,6 +422,7 @@ def _number_of(counter: str) -> int | None:
 def _counter_length(before: str, token: str, following: str, third: str, fourth: str) -> int:
     """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``3rd run``, ``run 1 of 6``."""
     numbered, ordinal, of_n = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token), _K_OF_N.fullmatch(token)
+    numbered = numbered or _CHINESE.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
     if of_n:
@@ -414,8 +463,8 @@ def _split(start: int, token: str) -> list[_Word]:
     return [_Word(0, start, word, None, False), _Word(0, start + len(word), number, int(number), True)]
 
 
-def _names_a_thing(words: list[_Word], at: int) -> bool:
-    """Return whether the word before or behind a number is a thing or a setting.
+def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> bool:
+    """Return whether the word before or behind a number is a thing or a setting, and none of the treatments.
 
     A word in the folder above counts if it is the only one there: ``size/64.log``.
     """
@@ -428,6 +477,8 @@ def _names_a_thing(words: list[_Word], at: int) -> bool:
         for beside in (words[max(at - 1, 0) : at], words[at + 1 :])
     )
     above = [word.text for word in words[:at] if word.level == level + 1]
+    if before and before[0].casefold() in treatments:
+        return False
     if any(map(is_thing, before + behind[:1])) or (not before and len(above) == 1 and is_thing(above[0])):
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
@@ -439,7 +490,11 @@ def is_result(word: str) -> bool:
     return word.casefold() in _RESULTS
 
 
+@lru_cache(maxsize=8192)
 def is_thing(word: str) -> bool:
     """Return whether a word is a thing or a setting, which a number beside it names or sets."""
     word = word.casefold()
-    return bool({word, word.removesuffix("s"), word.removesuffix("es")} & _THINGS) or bool(_REGION.fullmatch(word))
+    forms = [word, word.removesuffix("s"), word.removesuffix("es")]
+    counted = [count["thing"] for form in forms if (count := _COUNT_OF.fullmatch(form))]
+    is_compound = any(map(_COMPOUND.fullmatch, forms))
+    return not _THINGS.isdisjoint([*forms, *counted]) or is_compound or bool(_REGION.fullmatch(word))

@@ -17,6 +17,7 @@ from azlatency.logs.recognise.labels import COMMAND, JOINED
 from azlatency.studies.manifest.names import (
     Name,
     Part,
+    is_file_name,
     is_result,
     is_thing,
     label_text,
@@ -30,7 +31,8 @@ from azlatency.studies.manifest.names import (
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
-_FRACTION = re.compile(r"\d+\.\d+")
+#: Numbers that count nothing: 0.1, -1.
+_FRACTION = re.compile(r"[+-]?\d+\.\d+|[+-]\d+")
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
 #: The scenario of a name that says nothing, beside others that do.
@@ -58,10 +60,13 @@ def treatments(
     """Return for each run what its name and its label say.
 
     Runs of equal ``groups`` have everything else in common: ends, tool, test, settings. ``files`` and ``headings``:
-    path of the log, and the headings above the run (``outer / inner``). ``known``: the numbers of each run that the
-    manifest reads from its name, round and repeat. ``others``: further files, such as a copy or an empty log, whose
-    numbers fill the gaps between those of the runs.
+    path of the log, and the headings above the run (``outer / inner``); one that is the name of a file is the last
+    part of the path. ``known``: the numbers of each run that the manifest reads from its name, round and repeat.
+    ``others``: further files, such as a copy or an empty log, whose numbers fill the gaps between those of the runs.
     """
+    quoted = [(heading or "").split(JOINED) for heading in headings]
+    files = ["!".join([file, *filter(is_file_name, parts)]) for file, parts in zip(files, quoted, strict=True)]
+    headings = [JOINED.join(part for part in parts if not is_file_name(part)) for parts in quoted]
     files, others = ([unicodedata.normalize("NFC", file) for file in each] for each in (files, others))
     places: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
@@ -159,6 +164,9 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         if any(_FRACTION.fullmatch(part.text) for part in name.parts)
     }
     pairs = _number_pairs(names.values())
+    every = [number for numbers in alike.values() for number in numbers.values() if number is not None]
+    # "1_direct", "2_vpn", "3_vpn", "4_direct": one number counts the runs of all treatments.
+    is_serial = len(every) == len(names) and without_gap(every) and all(len(numbers) > 1 for numbers in alike.values())
     counted: set[_Key] = set()
     for rest, numbers in alike.items():
         values = {number for number in numbers.values() if number is not None}
@@ -167,7 +175,7 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
-        if without_gap(values, firsts):
+        if is_serial or without_gap(values, firsts):
             counted.update(numbers)
     return counted
 

@@ -11,6 +11,7 @@ from azlatency.logs.grammar.command_line import (
     settings_of,
     settings_text,
     size_of,
+    told_by,
     words_of,
 )
 from azlatency.logs.parsers import find_parser
@@ -120,6 +121,34 @@ def test_settings_survive_their_text() -> None:
 )
 def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None:
     assert changes_settings(command) is changes
+
+
+@pytest.mark.parametrize(
+    ("command", "runs", "told"),
+    [
+        ("for m in 64 1400; do sockperf pp -i a -m $m; done", 2, ["m=64", "m=1400"]),
+        (
+            "for c in cubic bbr; do for i in 1 2; do iperf3 -c a -C ${c}; done; done",
+            4,
+            [*["c=cubic"] * 2, *["c=bbr"] * 2],
+        ),
+        ("for d in 0 10; do sudo tc qdisc change dev eth0 root netem delay ${d}ms; ping a; done", 2, ["d=0", "d=10"]),
+        ("for q in {1..3}; do taskset -c $q ping a; done", 3, ["q=1", "q=2", "q=3"]),
+        ("for q in $CORES; do taskset -c $q ping a; done", 2, ["q 1", "q 2"]),
+        ("for m in 64 256 1400; do sockperf pp -i a -m $m; done", 2, ["m 1", "m 2"]),  # one of three is lost
+        ("for i in 1 2; do echo run $i; ping a | tee out_$i.log; sleep 5; done", 2, []),
+        ("for i in 1 2; do iperf3 -c a --logfile $i.log; done", 2, []),
+        ("ping a | tee cubic_1.log", 1, ["cubic_1.log"]),
+        ("cat before.log after.log", 2, ["before.log", "after.log"]),
+        ("tail -n 5 before.log", 1, ["before.log"]),
+        ("for a in {1..9999}; do for b in {1..9999}; do ping -I $a$b c; done; done", 2, ["a, b 1", "a, b 2"]),
+        ("for m in 64 1400; do sockperf pp -i a -m $m; done", 0, []),
+        ("ping a  # GRO off", 2, ["GRO off", "GRO off"]),
+        ("ping a", 1, []),
+    ],
+)
+def test_what_a_command_tells_of_each_run_that_it_printed(command: str, runs: int, told: list[str]) -> None:
+    assert told_by(command, runs) == told
 
 
 @pytest.mark.parametrize(

@@ -400,3 +400,13 @@ def test_times_are_not_halves_or_round_trips_without_the_line_that_says_it(read)
     )
     log = read(moved)
     assert "value_conflict" in log.codes("error") and log.runs[0]["status"] == "failed"
+
+
+@pytest.mark.parametrize(("option", "size"), [("", 14), (" -m 64", 64), (" -m $size", None)])
+def test_a_size_that_a_variable_of_the_shell_hides_is_missing(tmp_path: Path, option: str, size: int | None) -> None:
+    log = (FIXTURES / "sockperf" / "3.10-reordering.log").read_text("utf-8")
+    file = tmp_path / "session.txt"
+    file.write_text(f"user@vm:~$ sockperf ping-pong -i 10.0.0.4{option}\n{log}", "utf-8")
+    assert az.parse(file).runs["message_bytes"].astype(object).where(lambda sizes: sizes.notna(), None).tolist() == [
+        size
+    ]

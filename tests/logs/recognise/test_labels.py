@@ -32,6 +32,14 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("***** AN off *****", "***** AN on *****"),
         ("[AN off]", "[AN on]"),
         ("1. AN off", "2. AN on"),
+        ("(a) AN off", "(b) AN on"),
+        ("一、AN off", "二、AN on"),
+        ("[b]AN off[/b]", "[b]AN on[/b]"),
+        ("2026-01-31 10:15 AN off", "2026-01-31 10:20 AN on"),
+        ("[10:15] AN off", "[10:20] AN on"),
+        ("31.01.2026, 10:15 Uhr: AN off", "31.01.2026, 10:20 Uhr: AN on"),
+        ("AN off @ 10:15", "AN on @ 10:20"),
+        ("[1] 10:15:01 [SUCCESS] AN off", "[2] 10:20:01 [SUCCESS] AN on"),
         ("- AN off", "- AN on"),
         ("> AN off", "> AN on"),
         ("**" + "long " * 100 + "AN off**", "**" + "long " * 100 + "AN on**"),
@@ -125,6 +133,12 @@ def test_kernels_and_hosts_of_prompts_tell_runs_apart(tmp_path: Path, off: str, 
     assert None not in found and len(set(found)) == 2
 
 
+def test_a_text_below_headings_that_only_count_is_a_label_if_all_have_one(tmp_path: Path) -> None:
+    sections = [f"## Test {number}\nGRO is {state}.\n```\n{PING}```\n" for number, state in ((1, "off"), (2, "on"))]
+    assert headings(tmp_path, "".join(sections), "a.md") == ["Test 1 / GRO is off.", "Test 2 / GRO is on."]
+    assert headings(tmp_path, f"{sections[0]}## Test 2\n```\n{PING}```\n", "b.md") == ["Test 1", "Test 2"]
+
+
 def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -> None:
     below = "".join(f"```\n{PING}```\n*Figure {n}: {label}*\n\n" for n, label in ((1, "direct"), (2, "VPN")))
     assert headings(tmp_path, below, "notes.md") == ["Figure 1: direct", "Figure 2: VPN"]
@@ -198,3 +212,41 @@ def test_letters_drawn_over_several_lines_are_a_label(tmp_path: Path) -> None:
     other = " ____\n| __ )\n|  _ \\\n| |_) |\n|____/\n"
     found = headings(tmp_path, f"{one}{PING}{PING}{other}{PING}")
     assert found[0] == found[1] != found[2] and str(found[0]).startswith("ASCII art ")
+
+
+def test_all_lines_of_a_block_are_labels(tmp_path: Path) -> None:
+    def block(kernel: str) -> str:
+        return f"kernel: {kernel}\nMTU: 1500\nGRO: on\nrun: 1\n{PING}\n"
+
+    found = headings(tmp_path, block("5.15") + block("6.8"))
+    assert found == [f"kernel: {kernel} / MTU: 1500 / GRO: on / run: 1" for kernel in ("5.15", "6.8")]
+    # A shorter block replaces the last lines of the one above it.
+    assert (
+        headings(tmp_path, f"{block('5.15')}GRO: off\nrun: 1\n{PING}")[1]
+        == "kernel: 5.15 / MTU: 1500 / GRO: off / run: 1"
+    )
+
+
+def test_a_text_above_several_runs_is_no_introduction(tmp_path: Path) -> None:
+    text = "".join(f"Repeating all tests (iteration {number})\nStart of the test\n{PING}" for number in (1, 2))
+    assert [heading.count("iteration") for heading in headings(tmp_path, text) if heading] == [1, 1]
+
+
+def test_times_alone_are_no_labels(tmp_path: Path) -> None:
+    assert (
+        headings(tmp_path, "".join(f"{hour}:15 {half}\n{PING}" for hour, half in ((9, "AM"), (2, "PM")))) == [None] * 2
+    )
+
+
+@pytest.mark.parametrize("prompt", ["$", "user@vm:~$"])
+def test_a_command_says_what_tells_apart_the_runs_that_it_printed(tmp_path: Path, prompt: str) -> None:
+    loop = f"{prompt} for d in 0 10; do tc qdisc change dev eth0 root netem delay ${{d}}ms; ping -c 4 a; done"
+    alone = f"{prompt} ping -c 4 192.0.2.1\n{PING}"
+    assert headings(tmp_path, f"{loop}\n{PING}{PING}{alone}") == ["d=0", "d=10", None]
+    typed = loop.replace("; do", "\n> do\n>").replace("; done", "\n> done")
+    assert headings(tmp_path, f"{typed}\n{PING}{PING}{alone}") == ["d=0", "d=10", None]
+    counting = f"{prompt} for i in 1 2; do ping -c 4 a; done"
+    assert headings(tmp_path, f"{counting}\n{PING}{PING}{alone}") == [None] * 3
+    files = (f"{prompt} cat {name}.log\n{PING}" for name in ("off", "on"))
+    assert headings(tmp_path, "".join(files) + alone) == ["off.log", "on.log", None]
+    assert headings(tmp_path, f"{prompt} cat off.log\n") == []

@@ -169,7 +169,7 @@ def test_addresses_that_change_with_every_run_get_the_line_that_joins_them(tmp_p
         (['a/"x*_1.log', 'a/"x*_3.log'], ['log = "a/*"', 'scenario = "same"']),
         (['"x[1].log'], ['pattern = "\\"x[{repeat}].log"']),
         (["5m.txt", "20m.txt"], ['pattern = "{repeat}m.txt"', 'scenario = "same"']),
-        (["rx-usecs-0.log", "rx-usecs-9.log"], ['pattern = "rx-usecs-{repeat}.log"', 'scenario = "same"']),
+        (["gi0-1.log", "gi0-9.log"], ['pattern = "gi0-{repeat}.log"', 'scenario = "same"']),
     ],
 )
 def test_entries_that_join(files: list[str], entry: list[str]) -> None:

@@ -52,11 +52,36 @@ def test_repeats(files: list[str]) -> None:
         (["az1_az2", "az2_az1"], ["az1_az2", "az2_az1"]),  # the same words in another order
         (["ping.log", "ping_ipsec.log"], ["ping", "ping_ipsec"]),
         (["near_0", "far_0"], ["near", "far"]),
+        (["1_direct", "2_wifi", "3_wifi", "4_direct"], ["direct", "wifi", "wifi", "direct"]),
+        (["cubic_2", "cubic_4", "reno_8", "reno_16"], ["cubic_2", "cubic_4", "reno_8", "reno_16"]),
+        (["offset_-1", "offset_0", "offset_1"], ["-1", "0", "1"]),
         (["größe/a", "klein/a"], ["größe", "klein"]),
     ],
 )
 def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: list[str]) -> None:
     assert scenarios(files) == expected
+
+
+PAIRS_OF_TREATMENTS = """
+    firewall/nofirewall delay/nodelay ratelimit/noratelimit proxy/noproxy loaded/unloaded samenode/crossnode
+    haproxy/nginx
+    sameregion/crossregion hostnetwork/podnetwork upstream/downstream multistream/singlestream
+    client2server/server2client
+    highrate/lowrate oldkernel/newkernel ipvlan/macvlan steadystate/burst localhost/remotehost transport/monitoring
+"""
+
+
+@pytest.mark.parametrize("pair", PAIRS_OF_TREATMENTS.split())
+def test_the_numbers_of_two_treatments_count_repeats(pair: str) -> None:
+    words = [word for word in pair.split("/") for _ in range(3)]
+    assert scenarios([f"{word}_{number}.log" for word, number in zip(words, [1, 2, 3] * 2, strict=True)]) == words
+
+
+@pytest.mark.parametrize(
+    "word", ["webserver", "datanode", "blocksize", "nthreads", "numcpus", "Testrechner", "测试服务器"]
+)
+def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> None:
+    assert scenarios([f"{word}_1.log", f"{word}_2.log"]) == [f"{word}_1", f"{word}_2"]
 
 
 def test_only_runs_of_one_group_are_compared() -> None:
@@ -69,6 +94,13 @@ def test_labels_that_differ_are_scenarios_and_counters_in_them_are_not() -> None
     labels = ["Test / AN off / Run 1", "Test / AN off / Run 2", "Test / AN on / Run 1", "Test / AN on / Run 2"]
     assert scenarios(files, labels) == ["AN off", "AN off", "AN on", "AN on"]
     assert scenarios(files, ["Run 1", "Run 2", "Run 3", None]) == [None] * 4
+
+
+def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
+    files = ["cubic_1.log", "cubic_2.log", "old / bbr_1.log", "old / bbr_2.log"]
+    assert scenarios(["notes.txt"] * 4, files) == ["cubic", "cubic", "bbr / old", "bbr / old"]
+    assert scenarios(["notes.txt"] * 3, ["ping_1.log", "ping_2.log", "ping_3.log"]) == [None] * 3
+    assert scenarios(["notes.txt"] * 2, ["v1.2 of x.y", "v1.3 of x.y"]) == ["v1.2 of x.y", "v1.3 of x.y"]
 
 
 def test_what_is_assumed_is_said() -> None:

@@ -199,8 +199,8 @@ class LagscopeText(LogReader):
         row, log = self.run.row, self.log
         row["client"] = row.get("client") or log.host
         if row.get("message_bytes") is None and log.arguments:
-            size = log.option("-z")
-            row["message_bytes"] = int(size) if size and size.isdigit() else _DEFAULT_BYTES
+            size = log.option("-z") or str(_DEFAULT_BYTES)
+            row["message_bytes"] = int(size) if size.isdigit() else None  # "-z $size"
         if row.get("requested_duration_ns") is None:
             row["requested_duration_ns"] = log.seconds("-t")
 

@@ -40,8 +40,8 @@ def describe_run(run: Run, log: Log, *, full_log_options: str | None, closed_loo
         if any(word in spellings for word in log.arguments):
             row["test"] = test
             if row.get("message_bytes") is None:
-                size = log.option("-m", "--msg-size")
-                row["message_bytes"] = int(size) if size and size.isdigit() else _DEFAULT_MESSAGE_BYTES
+                size = log.option("-m", "--msg-size") or str(_DEFAULT_MESSAGE_BYTES)
+                row["message_bytes"] = int(size) if size.isdigit() else None  # "-m $size"
             seconds = log.option("-t", "--time")
             if seconds and seconds.isdigit():
                 row["requested_duration_ns"] = nanoseconds(seconds, "sec")
