@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_rows
+from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_values
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _frame(rows: list[Row] | dict[str, list[object]], name: str) -> pd.DataFrame
 def measured_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs of a study that measured latency, with the column ``loss``, and those that measured goodput."""
     times = latency(study)
-    loss = whole_run_rows(study.metrics, "loss")["value"].reindex(times.index)
+    loss = whole_run_values(study.metrics, "loss").reindex(times.index)
     return pd.concat([times.assign(loss=loss.astype("float64")), throughput(study)])
 
 

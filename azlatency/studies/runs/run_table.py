@@ -100,7 +100,7 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs = key.describe(
-        runs, lambda metric: whole_run_rows(study.metrics, metric)["value"], lambda: _sender_times(study.intervals)
+        runs, lambda metric: whole_run_values(study.metrics, metric), lambda: _sender_times(study.intervals)
     )
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
@@ -342,7 +342,7 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     if not is_far_end(runs).any():
         return {}
     metrics = study.metrics
-    sizes = {side: whole_run_rows(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
+    sizes = {side: whole_run_values(metrics[metrics["side"] == side], "transferred") for side in SIDES}
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
@@ -404,6 +404,14 @@ def name_of(run: pd.Series) -> str:
 def whole_run_rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
     return by_run_id(stream_rows(metrics, ""), metric)
+
+
+def whole_run_values(metrics: pd.DataFrame, metric: str) -> pd.Series:
+    """Return the values of `whole_run_rows`, without a copy of the other columns."""
+    chosen = ((metrics["metric"] == metric) & metrics["stream"].isna()).to_numpy(dtype=bool)
+    run_ids = pd.Index(metrics["run_id"].array[chosen], name="run_id")
+    values = pd.Series(metrics["value"].array[chosen], run_ids, name="value")
+    return values[~run_ids.duplicated()]
 
 
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
