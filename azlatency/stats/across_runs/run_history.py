@@ -274,15 +274,16 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Seri
     used = runs[[name for name in runs.columns if name in kept]]
     for (path, method), places in grouped(runs, ["path", "method"]).indices.items():
         group = used.iloc[places]
+        complete = runs.iloc[places] if len(places) >= FEWEST else group
         has_median = "median_ns" in names and group["median_ns"].notna().any()
         for column in names:
-            is_measured = group[column].notna().to_numpy()
+            is_measured = group[column].notna().to_numpy(dtype=bool)
             if is_measured.any() and not (columns is None and column == "mean_ns" and has_median):
                 keys = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
-                measured = places[is_measured]
-                refused = ["few_clusters"] if len(measured) < FEWEST else refusals([runs.iloc[measured]], column)
+                measured, whole = (group, complete) if is_measured.all() else (group[is_measured], complete[is_measured])
+                refused = ["few_clusters"] if len(measured) < FEWEST else refusals([whole], column)
                 refused = [code for code in refused if code != "loss_censored"]
-                yield _one_series(group[is_measured], column, keys, refused)
+                yield _one_series(measured, column, keys, refused)
 
 
 def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: list[str]) -> _Series:
