@@ -280,7 +280,8 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Seri
             is_measured = group[column].notna().to_numpy(dtype=bool)
             if is_measured.any() and not (columns is None and column == "mean_ns" and has_median):
                 keys = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
-                measured, whole = (group, complete) if is_measured.all() else (group[is_measured], complete[is_measured])
+                chosen = slice(None) if is_measured.all() else is_measured
+                measured, whole = group[chosen], complete[chosen]
                 refused = ["few_clusters"] if len(measured) < FEWEST else refusals([whole], column)
                 refused = [code for code in refused if code != "loss_censored"]
                 yield _one_series(measured, column, keys, refused)
