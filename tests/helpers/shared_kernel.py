@@ -16,11 +16,13 @@ from azlatency.kit.objects import WITHOUT_PNG
 
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
 #: nbval compares the words of a figure, but of its picture (`nbval.cfg`) only that there is one. Other tests draw it.
+#: A study that several notebooks load keeps the frames that were computed of it; each frame is handed out as a copy.
 _WORDS_ONLY = """
-import azlatency.kit.drawing.base, azlatency.kit.objects
+import azlatency.kit.drawing.base, azlatency.kit.objects, functools
+azlatency.load = functools.cache(azlatency.load)
 azlatency.kit.drawing.base.freeze = lambda figure: None
 azlatency.kit.objects.Chart.svg = lambda chart: "<?xml></svg>\\n"
-del azlatency
+del azlatency, functools
 """
 _TIMEOUT = 600
 #: The kernel that no notebook uses at the moment.

@@ -7,7 +7,7 @@ from datetime import timedelta
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import stream
+from helpers.cases import stream, thinned
 from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
@@ -54,6 +54,7 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, loss", "changes") == "0"
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     labels = ["image 1"] * 30 + ["image 2"] * 20
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
@@ -124,7 +125,7 @@ def test_short_series_have_no_chart() -> None:
     assert isinstance(page.series(found._replace(series=found.series[:0])), Note)
 
 
-@pytest.mark.parametrize("study", ["westeurope-psping", "westeurope-azure-cni"])
+@pytest.mark.parametrize("study", thinned(["westeurope-psping", "westeurope-azure-cni"], 2))
 def test_the_notebook_runs_without_a_history(study: str) -> None:
     """No series at all, and series of one run each: the report leaves the page out, and a person opens it."""
     assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[1], Note)
