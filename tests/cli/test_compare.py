@@ -41,6 +41,7 @@ def test_two_single_runs_on_a_narrow_terminal_have_their_difference(columns: int
         (tmp_path / name).write_text(ping("10.0.0.9", rtt, rtt, rtt), "utf-8")
     code, printed = on_screen("azlatency compare old.log new.log", columns, tmp_path)
     assert code == 3 and "+100.0 µs" in printed and "1.091" in printed
+    assert max(map(len, printed.splitlines())) <= columns
 
 
 @pytest.mark.slow
