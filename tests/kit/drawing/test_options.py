@@ -65,7 +65,7 @@ CHARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", thinned(CHARTS, 8))
+@pytest.mark.parametrize("name", thinned(CHARTS, 16))
 def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
     page = Figure(figsize=(7, 6), layout="constrained")
     place, _ = page.subfigures(2, 1)
