@@ -210,6 +210,20 @@ def test_the_import_is_cheap() -> None:
     assert result.stdout.strip() == "[]"
 
 
+def test_answers_in_the_terminal_need_no_large_package_of_scipy() -> None:
+    """To import scipy.stats takes half a second, longer than most comparisons."""
+    needed, todo = (
+        set[str](),
+        ["azlatency.stats.across_runs.typical_run", "azlatency.gate.verdict", "azlatency.gate.history"],
+    )
+    while todo:
+        if (name := todo.pop()) not in needed:
+            needed.add(name)
+            todo += imports_of(name)
+    large = re.compile(r"^from scipy\.(stats|optimize|spatial)", re.MULTILINE)
+    assert len(needed) > 20 and not [name for name in needed if large.search(MODULES[name].read_text("utf-8"))]
+
+
 def test_no_parser_converts_units_itself() -> None:
     for path in [*(PACKAGE / "logs" / "parsers").rglob("*.py"), *(PACKAGE / "more_tools").rglob("*.py")]:
         text = path.read_text("utf-8")

@@ -51,12 +51,6 @@ def test_an_unknown_name_is_an_error_that_lists_the_nearest_first() -> None:
     assert not hasattr(az, "__wrapped__")
 
 
-def test_importing_the_package_loads_no_data_library() -> None:
-    code = "import sys, azlatency; print(sorted({'pandas', 'numpy', 'pyarrow', 'scipy'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with the two studies of the examples, one of them imported."""

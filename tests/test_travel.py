@@ -15,21 +15,20 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from helpers.cases import thinned
-from helpers.places import ROOT
+from helpers.studies import load, load_history
 
 import azlatency as az
 
-PROCESSED = ROOT / "data" / "processed"
 EXPECTED = [{"metric": "rtt_mean", "relation": "at_most", "high": 1e6, "unit": "ns"}]
 
 
 @pytest.fixture(scope="module")
 def study() -> az.Study:
-    return az.studies.select(az.load("emulated-zones", processed=PROCESSED), "az1a -> az2a, az2a -> az1a, az1a -> az3a")
+    return az.studies.select(load("emulated-zones"), "az1a -> az2a, az2a -> az1a, az1a -> az3a")
 
 
 def emulated_steps(paths: set[str]) -> pd.DataFrame:
-    study = az.load("emulated-zones", processed=PROCESSED)
+    study = load("emulated-zones")
     links, records = az.studies.configured_links(study), az.studies.recorded_round_trips(study)
     steps = az.stats.emulated_differences(links, records, az.latency(study))
     return steps[steps["path"].isin(paths)].reset_index(drop=True)
@@ -40,7 +39,7 @@ def tails(study: az.Study, runs: pd.DataFrame) -> az.stats.tail_by_run.RunTails:
 
 
 def placement_steps(paths: set[str]) -> pd.DataFrame:
-    study = az.load("emulated-zones", processed=PROCESSED)
+    study = load("emulated-zones")
     runs = az.latency(study)
     steps = az.stats.placement.changes(az.stats.placement.conditions(study, runs), runs, "placement")
     return steps[steps["path"].isin(paths)].reset_index(drop=True)
@@ -56,7 +55,7 @@ FRAMES: dict[str, Frames] = {
     "client_side_runs": lambda study, runs: az.studies.client_side_runs(az.studies.run_table(study)),
     "configured_links": lambda study, runs: az.studies.configured_links(study),
     "recorded_round_trips": lambda study, runs: az.studies.recorded_round_trips(study),
-    "frequency_tables": lambda *_: az.studies.frequency_tables(az.load("aws-euwest1-lagscope", processed=PROCESSED)),
+    "frequency_tables": lambda *_: az.studies.frequency_tables(load("aws-euwest1-lagscope")),
     "summarize": lambda study, runs: az.summarize(runs, by=["path", "method"]),
     "quantiles": lambda study, runs: az.quantiles(study, (0.5, 0.99), labels=runs[["path", "method"]]),
     "compare": lambda study, runs: az.compare(runs, runs, labels={"path": "az1a → az2a"}),
@@ -91,14 +90,14 @@ FRAMES: dict[str, Frames] = {
     "fan_out": lambda study, runs: az.stats.fan_out(study.samples["rtt_ns"].head(500), 10),
     "histogram_quantiles": lambda *_: az.stats.histogram_quantiles([1, 2], [2, 3], [500, 500], [0.5]),
     "remaining_wait": lambda study, runs: az.stats.remaining_wait(study.samples["rtt_ns"].head(500)),
-    "history: changes": lambda *_: az.history(az.load("emulated-nights", processed=PROCESSED)).changes,
+    "history: changes": lambda *_: load_history("emulated-nights").changes,
     **{
         f"history: {name}": (lambda study, runs, name=name: getattr(az.history(study), name))
         for name in ("series", "points")
     },
-    "sightings": lambda *_: az.stats.sightings(az.history(az.load("ibm-cloud-zones", processed=PROCESSED))),
+    "sightings": lambda *_: az.stats.sightings(load_history("ibm-cloud-zones")),
     "newest_windows": lambda study, runs: az.studies.newest_windows(runs),
-    "published_windows": lambda *_: az.studies.published_windows(az.load("ibm-cloud-zones", processed=PROCESSED)),
+    "published_windows": lambda *_: az.studies.published_windows(load("ibm-cloud-zones")),
     "placement: conditions": az.stats.placement.conditions,
     "zone_pairs": lambda study, runs: az.stats.zone_pairs(
         study, runs, az.stats.placement.widest(az.stats.placement.conditions(study, runs))
@@ -131,7 +130,7 @@ def test_every_public_function_that_returns_a_table_is_tested() -> None:
 
 @pytest.fixture(scope="module", params=thinned(FRAMES, 4))
 def frame(request: pytest.FixtureRequest, study: az.Study) -> pd.DataFrame:
-    made = FRAMES[request.param](study, az.latency(study))
+    made = FRAMES[request.param](study, az.latency(study)).copy(deep=False)
     made.attrs["name"] = request.param
     return made.reset_index() if made.index.name else made
 
@@ -224,7 +223,7 @@ def test_every_column_is_described(frame: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", ["ec2-token-buckets", "emulated-cloud", "ibm-cloud-zones"])
 def test_every_column_of_runs_is_described_where_runs_are_made(name: str) -> None:
-    study = az.load(name, processed=PROCESSED)
+    study = load(name)
     for runs in (az.latency(study, percentiles=(99.0,)), az.throughput(study)):
         assert set(runs.columns) <= set(runs.attrs["columns"])
 

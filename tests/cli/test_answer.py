@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
-from helpers.command import azlatency
-from helpers.terminal import on_terminal
+from helpers.command import azlatency, on_screen
 from studies.runs.test_run_table import ping
 
 
@@ -195,12 +193,11 @@ def test_a_percentile_among_the_lost_probes_is_lost_and_a_cut_run_has_no_part_in
     assert "∞" not in row and row.split()[6] == "1"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
 def test_notes_are_wrapped_between_words_and_lines_to_copy_stay_whole(tmp_path: Path) -> None:
     (tmp_path / "dump").mkdir()
     for name, rtt in (("with_a_long_name_near", 1.0), ("with_a_long_name_far", 2.0)):
         (tmp_path / "dump" / f"{name}.log").write_text(ping("10.0.0.9", rtt, rtt, rtt), "utf-8")
-    _, printed = on_terminal("azlatency dump", 40, tmp_path)
+    _, printed = on_screen("azlatency dump", 40, tmp_path)
     lines = printed.splitlines()
     assert "assumed: one client, which these logs do" in lines and "not name (2 runs)" in lines
     assert "    [[run]]" in lines and "azlatency import DUMP --study NAME" in " ".join(lines)

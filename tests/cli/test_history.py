@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from helpers.nights import CHANGED, FIRST, changed_nights, history
 
+from azlatency.gate import inputs
+
 
 @pytest.fixture(scope="module")
-def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return changed_nights(tmp_path_factory.mktemp("nights") / "nights")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Nights that no test changes, so that their logs are read once."""
+    read = inputs._read
+    once = cache(lambda name, *paths: read(name, [*paths]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(inputs, "_read", lambda name, paths: once(name, *paths))
+        yield changed_nights(tmp_path_factory.mktemp("nights") / "nights")
 
 
 def test_only_new_changes_are_judged(nights: Path) -> None:

@@ -30,7 +30,7 @@ def test_the_page_is_that_of_the_gallery() -> None:
     assert functions == {example.name for example in GALLERY["EXAMPLES"]} | OTHERS
 
 
-@pytest.mark.parametrize("example", thinned(GALLERY["EXAMPLES"], 6), ids=lambda example: example.name)
+@pytest.mark.parametrize("example", thinned(GALLERY["EXAMPLES"], 12), ids=lambda example: example.name)
 def test_an_example_draws_its_chart_in_five_lines(example: Any, names: dict[str, Any]) -> None:
     assert example.code.count("\n") < 5 and f"az.charts.{example.name}(" in example.code
     assert GALLERY["draw"](example, dict(names)).name == example.name

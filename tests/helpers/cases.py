@@ -17,7 +17,7 @@ from helpers.places import TESTS
 
 ORACLES = TESTS / "oracles"
 #: Replicates of the fast coverage experiments and of the full ones (``-m slow``).
-FAST, FULL = 60, 2000
+FAST, FULL = 40, 2000
 BOTH = [pytest.param(FAST, id="fast"), pytest.param(FULL, id="full", marks=pytest.mark.slow)]
 
 

@@ -12,11 +12,8 @@ from helpers.chart_cases import DrawnCharts, StudyResults
 from helpers.places import ROOT
 from helpers.studies import load
 
-#: A study with everything, one with single runs, and two without logs; the slow set draws all.
-FAST = {
-    "emulated-zones", "canadacentral-proximity-placement", "uksouth-echo-latency",
-    "cassandra-vm-baseline",
-}  # fmt: skip
+#: A study with everything, and two without logs; the slow set draws all.
+FAST = {"emulated-zones", "uksouth-echo-latency", "cassandra-vm-baseline"}
 STUDIES = [
     pytest.param(path.parent.name, marks=[] if path.parent.name in FAST else [pytest.mark.slow])
     for path in sorted((ROOT / "data" / "raw").glob("*/study.toml"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -12,12 +13,30 @@ from pathlib import Path
 from unittest import mock
 
 from azlatency.cli import main
+from helpers.terminal import screen
 
 Completed = subprocess.CompletedProcess[str]
 
 
+class _Terminal(io.TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+def on_screen(command: str, columns: int, cwd: Path) -> tuple[int, str]:
+    """Return the exit code and the final screen of a command line of azlatency alone, as `on_terminal` does."""
+    _, *words = shlex.split(command)
+    done = azlatency(*words, cwd=cwd, merged=True, kind=_Terminal, COLUMNS=str(columns), TERM="xterm")
+    return done.returncode, screen(done.stdout)
+
+
 def azlatency(
-    *arguments: object, stdin: bytes = b"", cwd: Path | None = None, merged: bool = False, **env: str
+    *arguments: object,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    merged: bool = False,
+    kind: type[io.TextIOWrapper] = io.TextIOWrapper,
+    **env: str,
 ) -> Completed:
     """Return the exit code and the output of a command. A traceback fails the test.
 
@@ -25,7 +44,7 @@ def azlatency(
     interpreter would take more than a second per call, and prove nothing more.
     """
     words = ["azlatency", *map(str, arguments)]
-    streams = [io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="") for content in (stdin, b"", b"")]
+    streams = [kind(io.BytesIO(content), "utf-8", newline="") for content in (stdin, b"", b"")]
     if merged:
         streams[2] = streams[1]
     code: object = 0

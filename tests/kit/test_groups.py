@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
-from helpers.studies import load
+from helpers.studies import FEW_REGIONS, load
 
 import azlatency as az
 from azlatency.kit.groups import answer_of, groups, main_method, ranges_of, run_counts, say, values_of
@@ -59,7 +59,7 @@ def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> N
 
 
 def test_pairs_of_regions_are_called_regions_and_a_group_has_both_ends_of_its_values() -> None:
-    runs = az.studies.newest_windows(az.latency(load("ibm-cloud-regions")))
+    runs = az.studies.newest_windows(az.latency(load(FEW_REGIONS)))
     # regions.csv.gz, window_end 2026-08-16: Osaka to Tokyo 9, Chennai to Sao Paulo 363, Sao Paulo to Chennai 369
     text = "from **9.00 ms** (regions Osaka–Tokyo) to **363–369 ms** (regions Chennai–Sao Paulo)"
     assert say(groups(main_method(runs, "mean_ns"), runs), "ns") == text

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.kit.words import most_apart, ratio_result
 
 
 def test_a_row_is_a_sentence_with_its_flags_and_several_rows_explain_them_once() -> None:
-    methods = az.stats.agreement(az.load("emulated-zones")).methods
+    methods = az.stats.agreement(load("emulated-zones")).methods
     lines = az.say(methods).splitlines()
     assert len(lines) == 7 and sum(line.endswith("(different packets)") for line in lines) == 3
     assert lines[-1].startswith("different packets: the runs differ in tool")

@@ -1,11 +1,24 @@
-"""The studies whose numbers the tests of the pages have read by hand."""
+"""The studies whose numbers the tests of the pages have read by hand, and charts that are only read."""
 
 from __future__ import annotations
 
 import pytest
 from helpers.studies import load
 
+from azlatency.kit.drawing import base
 from azlatency.studies.store.study import Study
+
+
+@pytest.fixture
+def laid_out() -> None:
+    """Charts as a page shows them."""
+
+
+@pytest.fixture(autouse=True)
+def _words_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare charts their layout, half of their time and no word, unless a test is of charts or ``laid_out``."""
+    if "charts" not in request.path.parts and "laid_out" not in request.fixturenames:
+        monkeypatch.setattr(base, "freeze", lambda figure: None)
 
 
 @pytest.fixture(scope="session")

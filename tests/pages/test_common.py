@@ -154,6 +154,7 @@ def test_the_files_behind_a_page_are_listed_with_their_sizes(latte: Study, echo:
     assert isinstance(common.provenance(echo), Note)
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
     links = az.studies.configured_links(load("emulated-zones"))
     runs = pd.DataFrame(

@@ -18,7 +18,6 @@ from helpers.studies import load, load_card
 
 import azlatency as az
 from azlatency.kit.cells import Table
-from azlatency.kit.drawing import base
 from azlatency.kit.groups import answer_of, main_method, ranges_of, values_of
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.sentences import plain_sentence
@@ -242,7 +241,6 @@ def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monk
     shown: list[Any] = []
     monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))
     monkeypatch.setattr(az, "load", load)
-    monkeypatch.setattr(base, "freeze", lambda figure: None)  # half of the time of a chart, and no word of its title
     cells = [cell for cell in nbformat.read(SUMMARY, as_version=4).cells if cell.cell_type == "code"]
     values: dict[str, Any] = {"study": name}
     for cell in cells:

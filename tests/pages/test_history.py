@@ -8,11 +8,11 @@ from datetime import timedelta
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import stream
+from helpers.cases import stream, thinned
 from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
-from helpers.studies import load
+from helpers.studies import FEW_REGIONS, load, load_history
 from helpers.tables import cell
 
 import azlatency as az
@@ -37,7 +37,7 @@ def found_in(found: History) -> str:
 
 @pytest.fixture(scope="module")
 def emulated() -> History:
-    return az.history(load("emulated-nights"))
+    return load_history("emulated-nights")
 
 
 def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentence(emulated: History) -> None:
@@ -56,6 +56,7 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, loss", "changes") == "0"
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     labels = ["image 1"] * 30 + ["image 2"] * 20
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
@@ -129,7 +130,7 @@ def test_short_series_have_no_chart() -> None:
     assert isinstance(page.series(found._replace(series=found.series[:0])), Note)
 
 
-@pytest.mark.parametrize("study", ["westeurope-psping", "westeurope-azure-cni"])
+@pytest.mark.parametrize("study", thinned(["westeurope-psping", "westeurope-azure-cni"], 2))
 def test_the_notebook_runs_without_a_history(study: str) -> None:
     """No series at all, and series of one run each: the report leaves the page out, and a person opens it."""
     assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[1], Note)
@@ -137,7 +138,7 @@ def test_the_notebook_runs_without_a_history(study: str) -> None:
 
 def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> None:
     """dal10-a to dal12-a came nearer in autumn 2025 and went away again; lon04-a to lon05-a fell only in the end."""
-    found = az.history(load("ibm-cloud-zones"))
+    found = load_history("ibm-cloud-zones")
     table = page.seen(found, sightings(found))
     assert not isinstance(table, Note)
     rows = {(row[0], row[3]): row[4:] for row in table.cells}
@@ -195,7 +196,7 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
 @pytest.mark.slow
 def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -> None:
     """Frankfurt to London is printed as 12 ms, then as 13 ms; Tokyo to Toronto as 163 ms, then as 135 ms."""
-    found = az.history(load("ibm-cloud-regions"))
+    found = load_history("ibm-cloud-regions")
     chart = page.history(found)
     assert isinstance(chart, Chart) and "(Tokyo → Toronto)" in chart.title and chart.alt.startswith("Tokyo → Toronto: ")
     assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
@@ -207,5 +208,5 @@ def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -
 
 
 def test_round_trips_between_regions_have_axes_in_milliseconds() -> None:
-    chart = page.history(az.history(load("ibm-cloud-regions")))
+    chart = page.history(load_history(FEW_REGIONS))
     assert isinstance(chart, Chart) and {axis.get_ylabel() for axis in chart.figure.axes} <= {"ms", ""}

@@ -146,6 +146,7 @@ def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:
     assert isinstance(page.runs_in_order(ordered), Note)
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
     study = load("emulated-zones")
     runs = az.latency(study)
@@ -291,6 +292,7 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_many_zones_in_a_column_name_some_of_the_columns() -> None:
     """40 zones beside each other have 100 px of a telephone: every third one is named, as the rows name all."""
     zones = [f"zone{number:02}" for number in range(40)]

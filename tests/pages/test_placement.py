@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.cases import thinned
 from helpers.notebooks import run
 from helpers.places import ROOT
 from helpers.studies import load
@@ -154,7 +155,7 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
     assert "No latency was measured" in str(page.find(levels, steps, steps, zones.runs))
 
 
-@pytest.mark.parametrize("study", ["ec2-token-buckets", "uksouth-echo-latency"])
+@pytest.mark.parametrize("study", thinned(["uksouth-echo-latency", "ec2-token-buckets"], 2))
 def test_the_notebook_runs_without_runs(study: str) -> None:
     """No latency at all, and numbers of a text only."""
     assert run(ROOT / "notebooks" / "05_placement.ipynb", study)

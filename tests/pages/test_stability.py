@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.cases import thinned
 from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
@@ -48,6 +49,7 @@ def shifted(probes: int) -> tuple[Any, in_time.RunsInTime]:
     return study, in_time.run_time_series(study, runs, block_ns=probes * 5e4)
 
 
+@pytest.mark.usefixtures("laid_out")
 @pytest.mark.parametrize("probes", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_a_shift_and_losses_of_a_run_are_drawn_at_a_fixed_cost(probes: int) -> None:
     study, found = shifted(probes)
@@ -134,7 +136,7 @@ def test_studies_without_samples_or_texts_have_notes() -> None:
     assert "no time series" in str(page.find(found, segments, broken, rates))
 
 
-@pytest.mark.parametrize("study", ["cassandra-vm-baseline", "uksouth-echo-latency"])
+@pytest.mark.parametrize("study", thinned(["cassandra-vm-baseline", "uksouth-echo-latency"], 2))
 def test_the_notebook_runs_without_samples(study: str) -> None:
     """Nothing at all, and the numbers of a text only."""
     assert run(ROOT / "notebooks" / "07_stability.ipynb", study)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from helpers.studies import load
 from helpers.tables import cell
 
 import azlatency as az
@@ -14,7 +15,7 @@ from azlatency.stats.across_runs.agreement import Agreement
 
 @pytest.fixture(scope="module")
 def found() -> Agreement:
-    return az.stats.agreement(az.load("westeurope-azure-cni"))
+    return az.stats.agreement(load("westeurope-azure-cni"))
 
 
 def unlike(found: Agreement) -> pd.DataFrame:
@@ -60,7 +61,7 @@ def test_methods_that_send_different_packets_have_no_ratio(found: Agreement) -> 
 
 
 def test_of_many_tools_those_with_the_reference_are_drawn() -> None:
-    chart = page.agreement_plot(az.stats.agreement(az.load("emulated-zones")), "lagscope TCP")
+    chart = page.agreement_plot(az.stats.agreement(load("emulated-zones")), "lagscope TCP")
     assert isinstance(chart, Chart)
     titles = [axis.get_title(loc="left") for axis in chart.figure.axes]
     assert len(titles) == 2 and all(title.startswith("lagscope TCP ÷ ") for title in titles)

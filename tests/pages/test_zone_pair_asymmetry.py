@@ -77,6 +77,7 @@ def test_the_emulated_network_and_its_configuration(found: Asymmetry, links: pd.
     assert {ref.get("key") for ref in table.record()["rows"][0]["refs"]} >= {"az1a->az2a", "az2a->az1a"}
 
 
+@pytest.mark.usefixtures("laid_out")
 def test_errors_of_the_emulated_paths_are_drawn_around_zero(steps: pd.DataFrame) -> None:
     chart = page.emulated_errors(steps)
     assert isinstance(chart, Chart)

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from helpers.cases import thinned
 from helpers.command import Completed, azlatency
 from helpers.namespaces import joined, needs
 from helpers.notebooks import run as run_notebook
@@ -317,10 +318,13 @@ def check_report(folder: Path) -> None:
 @needs("ping", "curl")
 @pytest.mark.parametrize(
     ("cloud", "answers", "zone", "physical", "region", "size"),
-    [
-        ("GOOGLE", GOOGLE, "europe-west1-b", "europe-west1-b", "europe-west1", "n2-standard-4"),
-        ("AMAZON", AMAZON, "eu-west-1a", "euw1-az3", "eu-west-1", "m5.large(touch pwned)"),
-    ],
+    thinned(
+        [
+            ("AMAZON", AMAZON, "eu-west-1a", "euw1-az3", "eu-west-1", "m5.large(touch pwned)"),
+            ("GOOGLE", GOOGLE, "europe-west1-b", "europe-west1-b", "europe-west1", "n2-standard-4"),
+        ],
+        2,
+    ),
 )
 def test_metadata_of_other_clouds_is_read(
     tmp_path: Path, cloud: str, answers: dict, zone: str, physical: str, region: str, size: str
@@ -405,12 +409,15 @@ def test_a_missing_tool_is_a_missing_fact(tmp_path: Path, bin_: Path) -> None:
 
 @pytest.mark.parametrize(
     ("reference", "direction", "leap", "offset"),
-    [
-        ("A9FEA97B (169.254.169.123)", "fast", "Normal", "0000012345"),
-        ("50484330 (PHC0)", "slow", "Insert second", "-0000012345"),
-        ("00000000 ()", "fast", "Not synchronised", None),
-        ("7F7F0101 ()", "fast", "Normal", None),
-    ],
+    thinned(
+        [
+            ("50484330 (PHC0)", "slow", "Insert second", "-0000012345"),
+            ("A9FEA97B (169.254.169.123)", "fast", "Normal", "0000012345"),
+            ("7F7F0101 ()", "fast", "Normal", None),
+            ("00000000 ()", "fast", "Not synchronised", None),
+        ],
+        2,
+    ),
 )
 def test_the_offset_of_a_clock_that_follows_nothing_is_unknown(
     tmp_path: Path, bin_: Path, reference: str, direction: str, leap: str, offset: str | None

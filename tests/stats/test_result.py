@@ -82,7 +82,7 @@ def test_unusable_frames_are_errors_that_name_the_fix() -> None:
 
 
 def test_the_rows_of_results_join_the_runs_that_they_came_from() -> None:
-    study = az.load("westeurope-azure-cni")
+    study = load("westeurope-azure-cni")
     runs = az.latency(study)
     frame = az.summarize(runs, "mean_ns")
     assert len(frame) > 3 and set(frame["method"]) == set(runs["method"])

@@ -11,7 +11,7 @@ from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.card import Answer, dot
 from azlatency.studies.format import join_words, one_prefix
 from azlatency.studies.manifest.zones import zone_maps
-from azlatency.studies.runs.run_table import run_table, whole_run_rows
+from azlatency.studies.runs.run_table import run_table, whole_run_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def connect_times(data: Data) -> Answer | None:
     """Say how long it takes to open a connection; a connect time is not a round trip."""
     study = data.study
-    least, mean = (whole_run_rows(study.metrics, f"connect_{name}")["value"] for name in ("min", "mean"))
+    least, mean = (whole_run_values(study.metrics, f"connect_{name}") for name in ("min", "mean"))
     table = run_table(study)
     table = table[table.index.isin(least.index)]
     if not len(table):

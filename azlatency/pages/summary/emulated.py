@@ -86,8 +86,9 @@ def _runs(step: Mapping[Any, Any] | pd.Series) -> RunsRef:
 
 def _planted_changes(study: Study) -> Sentence:
     """Say how many of the planted changes the history shows, and how many others; nothing without a history."""
-    planted, shown = planted_changes(study), history(study)
-    if not planted or shown.series["level"].isna().all():
+    planted = planted_changes(study)
+    shown = history(study) if planted else None
+    if shown is None or shown.series["level"].isna().all():
         return ()
     is_planted = pd.Series(False, index=shown.changes.index)
     seen = 0

@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.placement import all_changes, as_measured
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value, percentile
-from azlatency.studies.runs.run_table import whole_run_rows
+from azlatency.studies.runs.run_table import whole_run_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def _separated(data: Data, steps: pd.DataFrame) -> Sentence:
     """Say that the slow packets of the nearer placement are faster than the fastest of the farther one."""
     if steps["origin"].iloc[0] != "log":
         return ()
-    minima = whole_run_rows(data.study.metrics, "rtt_min")["value"]
+    minima = whole_run_values(data.study.metrics, "rtt_min")
     comparisons: list[Sentence] = []
     for step in _by_size(steps):
         base, other = data.level(step["base"]), data.level(step["other"])

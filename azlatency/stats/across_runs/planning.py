@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.spatial.distance import pdist
 from scipy.special import betaincinv, chdtri, gammaincinv, stdtrit
 
 from azlatency.stats.across_runs.attainable import MOST, smallest_number
@@ -260,7 +259,7 @@ def _spread(logs: FloatArray) -> float:
     if len(logs) < 3:
         return summary(logs).sd
     thinned = np.sort(logs)[:: len(logs) // _MOST_IN_PAIRS + 1]
-    distances = pdist(thinned[:, None])
+    distances = np.concatenate([thinned[place:] - start for place, start in enumerate(thinned, 1)])
     distance = float(np.sort(distances)[2 * len(logs) - 6]) if len(logs) < PILOT else float(np.median(distances))
     return distance / _DISTANCES.get(len(logs), _DISTANCE) or summary(logs).sd
 

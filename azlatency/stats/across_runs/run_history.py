@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.run_values import (
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_rows
+from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_values
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _frame(rows: list[Row] | dict[str, list[object]], name: str) -> pd.DataFrame
 def measured_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs of a study that measured latency, with the column ``loss``, and those that measured goodput."""
     times = latency(study)
-    loss = whole_run_rows(study.metrics, "loss")["value"].reindex(times.index)
+    loss = whole_run_values(study.metrics, "loss").reindex(times.index)
     return pd.concat([times.assign(loss=loss.astype("float64")), throughput(study)])
 
 
@@ -274,15 +274,17 @@ def _series(runs: pd.DataFrame, columns: Sequence[str] | None) -> Iterator[_Seri
     used = runs[[name for name in runs.columns if name in kept]]
     for (path, method), places in grouped(runs, ["path", "method"]).indices.items():
         group = used.iloc[places]
+        complete = runs.iloc[places] if len(places) >= FEWEST else group
         has_median = "median_ns" in names and group["median_ns"].notna().any()
         for column in names:
-            is_measured = group[column].notna().to_numpy()
+            is_measured = group[column].notna().to_numpy(dtype=bool)
             if is_measured.any() and not (columns is None and column == "mean_ns" and has_median):
                 keys = {"path": str(path), "method": str(method), "metric": METRICS.get(column, column)}
-                measured = places[is_measured]
-                refused = ["few_clusters"] if len(measured) < FEWEST else refusals([runs.iloc[measured]], column)
+                chosen = slice(None) if is_measured.all() else is_measured
+                measured, whole = group[chosen], complete[chosen]
+                refused = ["few_clusters"] if len(measured) < FEWEST else refusals([whole], column)
                 refused = [code for code in refused if code != "loss_censored"]
-                yield _one_series(group[is_measured], column, keys, refused)
+                yield _one_series(measured, column, keys, refused)
 
 
 def _one_series(runs: pd.DataFrame, column: str, keys: dict[str, str], refused: list[str]) -> _Series:

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
-from scipy.stats import binom
+from scipy.special import bdtr, stdtrit
 
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
@@ -69,7 +68,7 @@ def median_ends(logs: FloatArray, confidence: float) -> tuple[FloatArray, FloatA
         return None
     weight = 0.0
     if rank + 1 <= n - rank:
-        attained, inner = (float(share) for share in 1 - 2 * binom.cdf([rank - 1, rank], n, 0.5))
+        attained, inner = (float(share) for share in 1 - 2 * bdtr([rank - 1, rank], n, 0.5))
         share = (attained - confidence) / (attained - inner)
         weight = (n - rank) * share / (rank + (n - 2 * rank) * share)
     low, high = (

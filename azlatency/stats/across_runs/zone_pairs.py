@@ -10,7 +10,7 @@ import pandas as pd
 
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import run_table, whole_run_rows
+from azlatency.studies.runs.run_table import run_table, whole_run_values
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -44,7 +44,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
 
 
 def _connects(study: Study) -> Iterable[tuple[Any, float, str, str]]:
-    least = whole_run_rows(study.metrics, "connect_min")["value"]
+    least = whole_run_values(study.metrics, "connect_min")
     table = run_table(study)
     for run_id, row in table[table.index.isin(least.index)].iterrows():
         yield row, float(least[run_id]), f"fastest TCP connect, {row['tool']}", str(run_id)

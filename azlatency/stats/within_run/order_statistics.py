@@ -6,8 +6,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from scipy.special import ndtri, stdtrit
-from scipy.stats import binom
+# To import scipy.stats for the binomial distribution takes half a second.
+from scipy.special import bdtr, bdtrc, bdtrik, ndtri, stdtrit
 
 from azlatency.stats.within_run.proportions import wilson
 
@@ -33,14 +33,15 @@ def order_statistic_ranks(n: int, p: float, confidence: float = 0.95) -> tuple[i
         raise ValueError(f"n = {n}, p = {p}, confidence = {confidence}: need n >= 0 and the others between 0 and 1")
 
     tail = (1 - confidence) / 2
-    # P(B <= l - 1) <= tail: the largest such l is the smallest k with P(B <= k) > tail. scipy's ppf is the smallest k
-    # with P(B <= k) >= tail, which differs by one only if equality holds.
-    low = int(binom.ppf(tail, n, p))
-    if binom.cdf(low, n, p) <= tail:
+    # P(B <= l - 1) <= tail: the largest such l is the smallest k with P(B <= k) > tail. The real number at which P is
+    # the tail lies less than one below it.
+    low, before = (max(int(bdtrik(share, n, p)) - 1, 0) if n else 0 for share in (tail, 1 - tail))
+    while bdtr(low, n, p) <= tail:
         low += 1
     # P(B >= u) = P(B > u - 1) <= tail.
-    high = int(binom.isf(tail, n, p)) + 1
-    return max(low, 0), min(high, n + 1)
+    while bdtrc(before, n, p) > tail:
+        before += 1
+    return low, before + 1
 
 
 class Ranks(NamedTuple):

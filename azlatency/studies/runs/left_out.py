@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, plain, printable
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_rows
+from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_values
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def without_result(study: Study | Logs) -> dict[str, str]:
     """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words."""
     runs, metrics = client_runs(study), study.metrics
     measured = _with_time_or_rate(study) | {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
-    sent, received = (whole_run_rows(metrics, name)["value"] for name in ("sent", "received"))
+    sent, received = (whole_run_values(metrics, name) for name in ("sent", "received"))
     reasons = {}
     for run_id, status in runs.loc[~runs.index.isin(measured), "status"].items():
         if sent.get(run_id, 0) > 0 and received.get(run_id) == 0:

@@ -20,6 +20,7 @@ from azlatency.studies.runs.run_table import (
     once_per_study,
     refuse_doubtful,
     whole_run_rows,
+    whole_run_values,
 )
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
 
@@ -110,7 +111,7 @@ def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float])
         ("received", "received"),
         ("max_ns", f"{prefix}_max"),
     ):
-        runs[column] = whole_run_rows(metrics, metric)["value"].reindex(runs.index)
+        runs[column] = whole_run_values(metrics, metric).reindex(runs.index)
     runs["mean_ns_resolution"] = STEP * whole_run_rows(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
     if quantity == ROUND_TRIP:

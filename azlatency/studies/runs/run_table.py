@@ -40,6 +40,8 @@ OVERLAP = "overlapping_runs"
 DOUBTFUL, FAR_APART = "doubtful_number", 4
 #: Start times have whole seconds, and clocks differ: the last second of a run, or its last fifth, shows no overlap.
 _UNCERTAIN_NS, _CERTAIN_SHARE = 1e9, 0.8
+#: Columns that show which runs of one path and method overlap.
+_OF_OVERLAP = ("path", "method", "started_at", "duration_ns")
 #: Dialect of the rows of a table of measurements.
 FROM_TABLE = "table"
 #: A step of printed values is twice the largest rounding error, which the tables have as resolution.
@@ -100,7 +102,7 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
     runs = key.describe(
-        runs, lambda metric: whole_run_rows(study.metrics, metric)["value"], lambda: _sender_times(study.intervals)
+        runs, lambda metric: whole_run_values(study.metrics, metric), lambda: _sender_times(study.intervals)
     )
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
@@ -155,7 +157,9 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 
     Such runs may be of different machines. Runs of one file are one after the other, whatever their times say.
     """
-    timed = runs[runs["started_at"].notna() & (runs["duration_ns"] > _UNCERTAIN_NS)]
+    is_timed = runs["started_at"].notna() & (runs["duration_ns"] > _UNCERTAIN_NS)
+    # To sort all columns of a group takes several times longer.
+    timed = runs.loc[is_timed, [*_OF_OVERLAP, "run_id", "file"]]
     found: dict[str, str] = {}
     for _, group in timed.groupby(["path", "method"], sort=False, dropna=False):
         in_order = group.sort_values("started_at")
@@ -260,10 +264,11 @@ def overlapping_windows(runs: pd.DataFrame, numbers: Callable[[], pd.Series]) ->
     Means over 30 days that are published every week have most of their packets in common. The last window counts, and
     each that ends before the next one that counts begins; those with most ``numbers`` first.
     """
-    timed = runs[(runs["dialect"] == FROM_TABLE) & runs["started_at"].notna() & (runs["duration_ns"] > 0)]
+    is_timed = (runs["dialect"] == FROM_TABLE) & runs["started_at"].notna() & (runs["duration_ns"] > 0)
     overlaps = pd.Series(data=False, index=runs.index)
-    if not len(timed):
+    if not is_timed.any():
         return overlaps
+    timed = runs.loc[is_timed, [*_OF_OVERLAP, "run_id"]]
     timed = timed.assign(numbers=-timed["run_id"].map(numbers()).fillna(0))
     for _, group in grouped(timed, ["path", "method"]):
         in_turn = group.sort_values(["numbers", "started_at"], kind="stable", ascending=[True, False])
@@ -342,7 +347,7 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     if not is_far_end(runs).any():
         return {}
     metrics = study.metrics
-    sizes = {side: whole_run_rows(metrics[metrics["side"] == side], "transferred")["value"] for side in SIDES}
+    sizes = {side: whole_run_values(metrics[metrics["side"] == side], "transferred") for side in SIDES}
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
@@ -404,6 +409,14 @@ def name_of(run: pd.Series) -> str:
 def whole_run_rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the rows of a metric that describe a run and not one of its streams, indexed by ``run_id``."""
     return by_run_id(stream_rows(metrics, ""), metric)
+
+
+def whole_run_values(metrics: pd.DataFrame, metric: str) -> pd.Series:
+    """Return the values of `whole_run_rows`, without a copy of the other columns."""
+    chosen = ((metrics["metric"] == metric) & metrics["stream"].isna()).to_numpy(dtype=bool)
+    run_ids = pd.Index(metrics["run_id"].array[chosen], name="run_id")
+    values = pd.Series(metrics["value"].array[chosen], run_ids, name="value")
+    return values[~run_ids.duplicated()]
 
 
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
     from azlatency.studies.store.study import Study
 
+#: Columns of a counted throughput that its row has.
+_COUNTED = ["value", "printed", "printed_unit", "resolution"]
+
 
 def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFrame:
     """Return one row per run that measured throughput, and two per run that measured both directions at once.
@@ -93,7 +96,9 @@ def _throughput(study: Study | Logs) -> pd.DataFrame:
 
 def _with_goodput(runs: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """Append the columns of `throughput`; ``metrics`` has one row per run, metric and side."""
-    by_side = {side: by_run_id(metrics[metrics["side"] == side], "throughput") for side in SIDES}
+    # The other columns, most of them text, would take as long again to align with the runs.
+    counted = metrics.loc[metrics["metric"] == "throughput", ["run_id", "metric", "side", *_COUNTED]]
+    by_side = {side: by_run_id(counted[counted["side"] == side], "throughput")[_COUNTED] for side in SIDES}
     receiver, sender = (by_side[side].reindex(runs.index) for side in SIDES)
     # The receiver's own log is the source of its count; the log of the other end may not contain it, or only a copy.
     received = by_side["receiver"].reindex(runs["other_end"]).set_index(runs.index)

@@ -65,7 +65,7 @@ CHARTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", thinned(CHARTS, 8))
+@pytest.mark.parametrize("name", thinned(CHARTS, 16))
 def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
     page = Figure(figsize=(7, 6), layout="constrained")
     place, _ = page.subfigures(2, 1)
@@ -154,7 +154,7 @@ def test_the_options_are_in_the_signature_and_the_help() -> None:
     assert "help(az.charts.Options)" in (az.charts.forest.__doc__ or "")
 
 
-@pytest.mark.parametrize("place", ["ax", "figure"])
+@pytest.mark.parametrize("place", ["ax", pytest.param("figure", marks=pytest.mark.slow)])
 def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyResults], place: str) -> None:
     """A figure of a paper, 7.16 in wide, with two rows of three charts."""
     study = load("emulated-zones")
@@ -186,7 +186,7 @@ def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyRe
     assert not any(axis.texts for axis in page.axes) and not page.legends
 
 
-@pytest.mark.parametrize("width", ["single", "double"])
+@pytest.mark.parametrize("width", ["single", pytest.param("double", marks=pytest.mark.slow)])
 def test_no_figure_is_higher_than_a_page(width: Any) -> None:
     """Panels are drawn smaller, and those that find no room are named in the caption."""
     panels = [f"tool {place}" for place in range(24)]

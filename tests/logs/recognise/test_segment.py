@@ -216,7 +216,7 @@ COMPLETE = [
     ("ping/iputils-20221126-D.log", "rtt min"), ("ping/busybox-1.35-c4.log", "round-trip"),
     ("iperf3/3.12-udp.txt", "receiver"),
     ("sockperf/3.1-under-load.log", "sockperf: ---> <MIN>"), ("netperf/2.7.0-stream.log", "131072 "),
-    ("hping3/3.0.0-alpha-2-loss.log", "round-trip"), ("wrk/wrk2-L.log", "Transfer/sec"),
+    ("wrk/wrk2-L.log", "Transfer/sec"), ("hping3/3.0.0-alpha-2-loss.log", "round-trip"),
 ]  # fmt: skip
 
 

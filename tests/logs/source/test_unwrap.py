@@ -75,7 +75,7 @@ def logs() -> list[Path]:
 
 
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", thinned(WRAPPINGS, 4))
+@pytest.mark.parametrize("name", thinned(WRAPPINGS, 6))
 def test_wrapping_changes_no_number_and_no_line_number(name: str, every: int) -> None:
     """Each wrapping around other logs, so that all are wrapped in some way."""
     for path in logs()[[*WRAPPINGS].index(name) % every :: every]:

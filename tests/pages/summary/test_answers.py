@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import TESTS
-from helpers.studies import load_card
+from helpers.studies import FEW_REGIONS, load_card
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -81,11 +81,10 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
 
 def test_a_value_has_the_digits_of_its_print() -> None:
     # 9 ms between Osaka and Tokyo; 0.13 ms in Montreal; the texts print 308.55, "55 to 61.09" and "54 to 57" us.
-    texts = {
-        name: {dot.label: dot.text for dot in load_card(name).dots} for name in ("ibm-cloud-regions", "ibm-cloud-zones")
-    }
-    assert texts["ibm-cloud-regions"]["Osaka – Tokyo"] == "9 ms"
-    assert texts["ibm-cloud-zones"]["Montreal"] == "130 µs"
+    regions, zones = (
+        {dot.label: dot.text for dot in load_card(name).dots} for name in (FEW_REGIONS, "ibm-cloud-zones")
+    )
+    assert regions["Osaka – Tokyo"] == "9 ms" and zones["Montreal"] == "130 µs"
     assert [dot.text for dot in load_card("canadacentral-proximity-placement").dots][:3] == [
         "54–57 µs",
         "55–61 µs",
@@ -107,7 +106,7 @@ def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
     assert (
         "Both directions were measured at most 8.9 % apart, differences within the precision of the print (1 ms) left "
         "out (newest window only; the page on both directions compares all)."
-    ) in said(load_card("ibm-cloud-regions"))
+    ) in said(load_card(FEW_REGIONS))
 
 
 def test_the_card_of_a_text_says_which_runs_have_logs() -> None:

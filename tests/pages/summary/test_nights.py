@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from helpers.studies import load, load_card
+from helpers.studies import load_card, load_history
 
 import azlatency as az
 from azlatency.kit.sentences import plain_sentence
@@ -13,7 +13,7 @@ from azlatency.pages.summary.nights import changed_levels
 
 def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     """dal12–dal14 of IBM Cloud: 2.19 ms to June 2025, 1.55 to 1.59 ms in September, 0.62 ms from November."""
-    text = plain_sentence(changed_levels(az.history(load("ibm-cloud-zones"))))
+    text = plain_sentence(changed_levels(load_history("ibm-cloud-zones")))
     assert text.startswith(
         "Changed in or before the 30 days to 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
     )
@@ -27,7 +27,7 @@ def test_nobody_is_asked_to_repeat_a_published_series() -> None:
 
 @pytest.mark.slow
 def test_two_changes_of_one_window_share_its_date() -> None:
-    text = plain_sentence(changed_levels(az.history(load("ibm-cloud-regions"))))
+    text = plain_sentence(changed_levels(load_history("ibm-cloud-regions")))
     assert text.startswith("Changed in or before the 30 days to 2025-11-09: Tokyo → Toronto, mean −28 ms")
     assert " and Tokyo → Washington DC, mean −28 ms (−16 %) (15 of 110 series changed). " in text
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.cases import correlated
+from helpers.cases import correlated, thinned
 from helpers.results import compare_runs
 
 import azlatency as az
@@ -211,7 +211,7 @@ def test_more_runs_and_larger_changes_never_decide_less(samples: int) -> None:
 
 
 @pytest.mark.parametrize("samples", [60, pytest.param(600, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("correlation", "limit"), [(0.0, 0.05), (0.3, 0.10)])
+@pytest.mark.parametrize(("correlation", "limit"), thinned([(0.3, 0.10), (0.0, 0.05)], 2))
 def test_wrong_differences_are_as_rare_as_promised(correlation: float, limit: float, samples: int) -> None:
     wrong = decided([(0.03, 0.0)], samples, correlation)[0.03, 0.0][:, 0]
     assert (wrong <= limit + 3 * math.sqrt(limit * (1 - limit) / samples)).all(), wrong

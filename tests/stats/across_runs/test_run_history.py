@@ -42,6 +42,13 @@ def test_a_new_version_and_a_new_label_stand_at_the_change() -> None:
     assert series["before"] == pytest.approx(300e3, rel=0.02)
 
 
+@pytest.mark.parametrize(("after", "flags"), [(13e6, "one_printed_step"), (14e6, "")])
+def test_a_change_of_one_printed_step_has_its_flag(after: float, flags: str) -> None:
+    values = [12e6] * 30 + [after] * 30
+    (change,) = rows(az.history(frame(values, median_ns_resolution=1e6)).changes)
+    assert (change["after"], change["flags"]) == (after, flags)
+
+
 def test_one_bad_night_is_not_a_level() -> None:
     values = steady(2)
     values[30] *= 4

@@ -61,7 +61,7 @@ def test_the_rarest_are_of_the_longest_runs() -> None:
 
 def test_a_frequency_table_counts_what_is_above_the_limit() -> None:
     """The classes above 1 ms in the tables of lagscope, counted by hand."""
-    study = az.load("aws-euwest1-lagscope")
+    study = load("aws-euwest1-lagscope")
     found = runtails.printed_exceedances(study, az.latency(study), limit=1e6).set_index("path")
     counts = {"1a → 1b": 5, "1b → 1a": 2, "1a → 1c": 0, "1c → 1a": 7, "1b → 1c": 6, "1c → 1b": 6}
     assert {path: round(1e6 * found.at[path, "estimate"]) for path in counts} == counts

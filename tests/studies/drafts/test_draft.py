@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.cases import thinned
 from helpers.places import FIXTURES
 
 import azlatency as az
@@ -13,7 +14,7 @@ from azlatency.studies.drafts.draft import _describe, draft, draft_runs
 from azlatency.studies.manifest.manifest import read_manifest
 
 
-@pytest.mark.parametrize("study", ["westeurope-azure-cni", "emulated-zones"])
+@pytest.mark.parametrize("study", thinned(["westeurope-azure-cni", "emulated-zones"], 2))
 def test_a_draft_of_a_real_study_describes_every_log(raw: Path, tmp_path: Path, study: str) -> None:
     folder = tmp_path / "mine"
     shutil.copytree(raw / study, folder, ignore=shutil.ignore_patterns("*.toml", "runs.csv", "truth.json"))

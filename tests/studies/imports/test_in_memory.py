@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from helpers.cases import thinned
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -18,21 +19,26 @@ from azlatency.studies.imports.ingest import readable
 from azlatency.studies.runs.selection import select_scenario
 
 
-@pytest.mark.parametrize("most", [2**18, pytest.param(10, marks=pytest.mark.slow)], ids=["", "large logs"])
+@pytest.mark.parametrize(
+    ("name", "most"),
+    thinned(
+        [("westeurope-psping", 2**18), ("westeurope-psping", 10), ("emulated-cloud", 2**18), ("emulated-cloud", 10)], 4
+    ),
+)
 def test_the_tables_and_descriptions_are_those_of_an_import(
-    raw: Path, tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+    raw: Path, tmp_path: Path, name: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The samples of large logs are in files of their own, in memory as on disk."""
     monkeypatch.setattr(parsing, "_MOST_SAMPLES", most)
-    folder = raw / "emulated-cloud"
+    folder = raw / name
     summary = import_study(folder.name, [folder], out=tmp_path)
     imported, (study, read) = az.load(folder.name, processed=tmp_path), read_study(folder.name, [folder])
     assert not study.is_stored and len(study.samples) > 100 and bool(study.logs.large) == (most == 10)
-    for name in schema.TABLES:
-        expected, found = (each.to_arrow(name).to_pandas() for each in (imported, study))
-        if name == "sources":
+    for table in schema.TABLES:
+        expected, found = (each.to_arrow(table).to_pandas() for each in (imported, study))
+        if table == "sources":
             expected, found = expected.drop(columns="imported_at"), found.drop(columns="imported_at")
-        assert found.equals(expected), name
+        assert found.equals(expected), table
     assert (study.info, study.expectations, study.data_version) == (
         imported.info, imported.expectations, imported.data_version
     )  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from helpers.studies import load, load_history
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -357,7 +358,7 @@ PUBLISHED = [
 def test_a_published_table_has_its_numbers_and_lines(
     line: int, zone: str, peer: str, milliseconds: float, start: str
 ) -> None:
-    study = az.load("ibm-cloud-zones")
+    study = load("ibm-cloud-zones")
     (run,) = study.runs[study.runs["first_line"] == line].to_dict("records")
     assert (run["zone"], run["peer_zone"], f"{run['started_at']:%Y-%m-%d}") == (zone, peer, start)
     (metric,) = study.metrics[study.metrics["run_id"] == run["run_id"]].to_dict("records")
@@ -366,7 +367,7 @@ def test_a_published_table_has_its_numbers_and_lines(
 
 
 def test_the_history_of_published_zones_shows_which_came_nearer_and_none_in_madrid() -> None:
-    found = az.history(az.latency(az.load("ibm-cloud-zones"))).changes
+    found = load_history("ibm-cloud-zones").changes
     fell = found.assign(month=found["date"].dt.strftime("%Y-%m"), percent=100 * (found["ratio"] - 1))
     fell = fell.set_index("path")[["month", "percent"]]
     assert fell.loc["br-sao-sao01-a → br-sao-sao05-a"].tolist() == ["2025-11", pytest.approx(-80, abs=0.5)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from helpers.cases import thinned
 from helpers.places import FIXTURES
 from helpers.results import estimates_of
 from studies.runs.test_run_table import ping
@@ -211,14 +212,17 @@ def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "groups",
-    [
-        [["A1", "A2", "A3"], ["A_tuned1", "A_tuned2"], ["A_x"]],
-        [["x/A1", "x/A2"], ["x/A1b", "x/A2b"], ["y/A1", "y/A2"]],
-        [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
-        [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
-        [["1_A", "4_A"], ["2_B", "3_B"]],
-        [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
-    ],
+    thinned(
+        [
+            [["A1", "A2", "A3"], ["A_tuned1", "A_tuned2"], ["A_x"]],
+            [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
+            [["x/A1", "x/A2"], ["x/A1b", "x/A2b"], ["y/A1", "y/A2"]],
+            [["1_A", "4_A"], ["2_B", "3_B"]],
+            [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
+            [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
+        ],
+        2,
+    ),
 )
 def test_the_lines_for_numbers_join_no_other_names(tmp_path: Path, groups: list[list[str]]) -> None:
     folder = tmp_path / "raw" / "mine"

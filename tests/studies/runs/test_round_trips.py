@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from helpers.places import FIXTURES, ROOT
 from helpers.results import estimates_of
+from helpers.studies import load
 
 import azlatency as az
 from azlatency.studies.runs import round_trips
@@ -62,7 +63,7 @@ def test_further_percentiles_are_columns_like_p99() -> None:
     assert math.isnan(run["p99.999_ns"]) and "p99.9_ns" not in az.latency(logs)
     with pytest.raises(ValueError, match=r"percentile 0 is not between 0 and 100; write 99\.9"):
         az.latency(logs, percentiles=(0,))
-    study = az.load("emulated-cloud")  # ping prints no percentiles: they are those of its samples
+    study = load("emulated-cloud")  # ping prints no percentiles: they are those of its samples
     runs = az.latency(study, percentiles=(90,))
     samples = study.samples[study.samples["run_id"] == runs.index[0]]["rtt_ns"].sort_values().astype("float64")
     assert runs["p90_ns"].iloc[0] == samples.iloc[math.ceil(0.9 * len(samples)) - 1]
@@ -78,7 +79,7 @@ def test_a_step_is_twice_the_rounding_error_of_the_tables() -> None:
 
 
 def test_times_to_open_a_connection_are_a_quantity_of_their_own() -> None:
-    study = az.load("westeurope-psping")
+    study = load("westeurope-psping")
     assert set(study.samples["quantity"]) == {"connect"} and study.samples["rtt_ns"].isna().all()
     assert (
         az.latency(study).empty and not estimates_of(az.quantiles(study)) and not arrays_by_run(study, run_table(study))
@@ -89,5 +90,5 @@ def test_times_to_open_a_connection_are_a_quantity_of_their_own() -> None:
     assert runs["p99_ns"].notna().tolist() == [True, True, False]
     with pytest.raises(ValueError, match="quantity 'rtt' is not one of round_trip, connect"):
         az.latency(study, quantity="rtt")
-    mixed = pd.concat([study.samples, az.load("emulated-cloud").samples])
+    mixed = pd.concat([study.samples, load("emulated-cloud").samples])
     assert "psping" not in set(counted(mixed)["tool"]) and set(counted(mixed)["quantity"]) == {"round_trip"}

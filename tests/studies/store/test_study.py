@@ -58,10 +58,9 @@ def test_other_programs_read_the_files(study: Path, out: Path) -> None:
     assert schema_of_file.field("value_ns").metadata[b"unit"] == b"ns"
 
 
-def test_samples_are_partitioned_by_tool(raw: Path, out: Path) -> None:
-    import_study("emulated-zones", out=out)
-    loaded = load("emulated-zones", processed=out)
-    folders = {path.name for path in (out / "emulated-zones" / "samples").iterdir()}
+def test_samples_are_partitioned_by_tool() -> None:
+    loaded = load("emulated-zones")
+    folders = {path.name for path in (loaded.folder / "samples").iterdir()}
     assert folders == {"tool=echo", "tool=ping"}
     # 8 directed pairs: 12 runs of 200 pings; 12 echo runs of 200 round trips and a long one of 3,000.
     assert loaded.samples.groupby("tool").size().to_dict() == {"echo": 8 * (12 * 200 + 3000), "ping": 8 * 12 * 200}
