@@ -125,9 +125,9 @@ def check_columns(runs: object, *names: str) -> None:
     """Raise `TypeError` if the runs are not a frame, `KeyError` if it has rows and no such column."""
     if not is_frame(runs):
         raise TypeError(f"{type(runs).__name__} is not a frame of runs; pass az.latency(study) or az.throughput(study)")
-    columns = [str(column) for column in runs.columns]
     for name in names:
-        if name not in columns and len(runs):
+        if name not in runs.columns and len(runs):
+            columns = [str(column) for column in runs.columns]
             hint = did_you_mean(name, columns, cutoff=0.6) or f"; the columns are {', '.join(columns)}"
             raise KeyError(f"unknown column {name!r}{hint}")
 
@@ -180,8 +180,8 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
         column = value_column(data, value)
         assumed = tuple(sorted(code for text in _distinct([data], "assumed") for code in text.split()))
         data, notes = _complete(data)
-        # To sort all columns of a run table takes several times longer.
-        data, order = in_time_order(only_values(data, column))
+        # To sort all columns of a run table takes several times longer; one run is in order.
+        data, order = in_time_order(only_values(data, column) if len(data) > 1 else data)
         resolution = resolution_of(data, column)
         array = floats(data[column])
         if value is None:

@@ -298,12 +298,14 @@ def summarize(
     for group_keys, group in grouped(runs, keys):
         labels = dict(zip(keys, group_keys, strict=True))
         column = columns[labels["method"]]
-        if not group[column].notna().any():
+        known = group[column].notna()
+        if not known.any():
             own = [name for name in _known(group) if group[name].notna().any()] if value is None else []
             if not own:
                 continue
             column = own[0]
-        measured = group[group[column].notna()]
+            known = group[column].notna()
+        measured = group if known.all() else group[known]
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
         values, refused = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
