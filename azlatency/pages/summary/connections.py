@@ -9,7 +9,7 @@ from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import ALIKE, span
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.card import Answer, dot
-from azlatency.studies.format import join_words, one_prefix
+from azlatency.studies.format import one_prefix
 from azlatency.studies.manifest.zones import zone_maps
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 
@@ -69,5 +69,6 @@ def _differing_zone_maps(study: Study) -> Sentence:
     zone, names = max(places.items(), key=lambda item: len(item[1]), default=("", set()))
     if len(names) < 2:
         return ()
-    named = Linked(join_words(sorted(names)), FileRef("study.toml", "zone_maps"))
-    return f" Zone {zone} is ", named, f" in {len({key[0] for key in maps})} subscriptions."
+    *others, last = sorted(names)
+    named = Linked(f"{', '.join(others)} or {last}", FileRef("study.toml", "zone_maps"))
+    return f" Zone {zone} is ", named, ", depending on the subscription."

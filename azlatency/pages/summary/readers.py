@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
+from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.result import VERDICTS
 from azlatency.stats.within_run.time_series import by_burst, falling, reported_connection_ends, throughput_series
@@ -144,9 +146,9 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         if on.any() and not on.all():
             where = PLACES[str(rows["placement"].iloc[0])]
             is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
-            once = " (one run each)" if is_once else ""
+            once = ", one run each:" if is_once else ""
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
-            parts.append((f"{where} ", with_it, " with it, ", without, f" without{once}"))
+            parts.append((f"{where}{once} ", with_it, " with it, ", without, " without"))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 
@@ -170,7 +172,7 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
     """Say after how long transfers fall, and to what rate: the median of those that start at the usual rate."""
     if falls.empty:
         return ()
-    usual, _ = by_burst(falls)
+    usual, others = by_burst(falls)
     like, parts = one_prefix(usual["burst_rate"], "bit/s"), list[Sentence]()
     for path, own in sorted(grouped(usual, "path"), key=lambda item: item[1]["at_s"].median()):
         ref = RunsRef(tuple(own["run_ids"]), "intervals")
@@ -179,7 +181,8 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
             format_value(own["sustained_rate"].median(), "bit/s", like=like),
         )
         parts.append((f"{path} ", Linked(time, ref), f" (then {rate})"))
-    return listed(parts[:_MOST_LISTED])
+    start = f"from about {format_value(median(usual['burst_rate']), 'bit/s', digits=2)}: " if len(others) else ""
+    return start, *listed(parts[:_MOST_LISTED])
 
 
 def _changed(levels: History) -> Sentence:
@@ -253,8 +256,13 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
 
 
 def _published(runs: pd.DataFrame, levels: History) -> Sentence:
-    """Say how far the windows of one path of a published series are apart, of the paths whose level did not change."""
-    runs = runs[~runs["path"].isin(levels.changes["path"])] if len(runs) else runs
+    """Say how far the windows of one path of a published series are apart, of the paths that stay on one level.
+
+    A change, or a few windows away from their level, says nothing of chance.
+    """
+    on_level = levels.series[levels.series["level"].notna() & levels.series["drift"].isna()]
+    moved = pd.concat([levels.changes["path"], sightings(levels)["path"]])
+    runs = runs[runs["path"].isin({*on_level["path"]} - {*moved})] if len(runs) else runs
     newest = newest_windows(runs) if len(runs) else runs
     windows = runs[runs["path"].isin(newest["path"]) & runs["mean_ns"].notna()] if len(newest) < len(runs) else runs[:0]
     if windows.empty:
@@ -269,7 +277,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
-    start = "published means of a path whose level did not change differ by up to "
+    start = "published means of a path on one level differ by up to "
     return start, linked, f" ({path}: {reach}), {typical}"
 
 
