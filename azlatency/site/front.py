@@ -43,7 +43,8 @@ class Source:
 class Mark:
     """A dot, a limit or a tick of the picture; positions in percent.
 
-    ``kind`` of a dot: ``once``, ``repeated``, or ``published`` (the newest window of a series).
+    ``kind`` of a dot: ``once``, ``repeated``, or ``published`` (the newest window of a series). ``held``: how many
+    round trips of the provider are within a limit.
     """
 
     at: float
@@ -52,6 +53,7 @@ class Mark:
     height: int = 50
     kind: str = ""
     page: str = ""
+    held: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +119,12 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
     if not trips:
         return None
     published = {
-        (float(limit["value"]), str(limit["printed"]), str(limit["source"]))
+        (
+            float(limit["value"]),
+            str(limit["printed"]),
+            str(limit["source"]),
+            _held(source, float(limit["value"]), trips),
+        )
         for source in sources
         for limit in source.card.limits
     }
@@ -153,13 +160,26 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
     return Picture(
         lanes=tuple(lanes),
         limits=tuple(
-            Mark(at=place(value), text=f"“{printed}”", label=source) for value, printed, source in sorted(published)
+            Mark(at=place(value), text=f"“{printed}”", label=source, held=held)
+            for value, printed, source, held in sorted(published)
         ),
         ticks=tuple(
             Mark(at=place(step), text=format_value(step, "ns", digits=1), label="" if step in major else "minor")
             for step in steps
         ),
     )
+
+
+def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[str, Any]]]) -> str:
+    """Say how many round trips across zones of the provider whose limit a study states were measured below it."""
+    provider = stated.group.partition(" · ")[0]
+    values = [
+        float(trip["value"])
+        for source, trip in trips
+        if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
+    ]
+    below = sum(value < limit for value in values)
+    return f"{below} of {len(values)} round trips across zones on {provider} were below" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:
