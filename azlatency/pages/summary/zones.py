@@ -229,7 +229,7 @@ def _directions(
         of_pairs = [(there, back, steps[pair]) for (pair, _), (there, back) in zip(ways, medians, strict=True)]
         once = "newest window only; the page on both directions compares all"
         which = f" of {'–'.join(ways[0][0])}" if len(ways) == 1 else f" of {plain(len(ways))} pairs"
-        once = once if is_window else "one run each: not testable"
+        once = once if is_window else f"{refs[0].value.removesuffix('_ns')}s of one run each: not testable"
         return _measured_once(of_pairs, refs, once, which if one_way else "")
     different = compared[compared["verdict"] == "different"]
     if len(different):

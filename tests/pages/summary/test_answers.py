@@ -76,7 +76,7 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
     assert said(card).startswith("Measured once: 1a–1c **263 µs**, 1a–1b **384–386 µs** and ")
     # 384 and 386 us, cut to whole us, are not equal: the means are 386.743 and 389.622 us. Page 04 says "not testable".
-    assert "Both directions differ by at most 2 µs as printed (one run each: not testable)" in said(card)
+    assert "Both directions differ by at most 2 µs as printed (medians of one run each: not testable)" in said(card)
 
 
 def test_a_value_has_the_digits_of_its_print() -> None:
