@@ -133,6 +133,12 @@ def test_kernels_and_hosts_of_prompts_tell_runs_apart(tmp_path: Path, off: str, 
     assert None not in found and len(set(found)) == 2
 
 
+def test_a_setting_at_a_bare_prompt_of_root_is_no_comment(tmp_path: Path) -> None:
+    """The addresses in a comment do not count, and those of a route do."""
+    found = headings(tmp_path, "".join(f"# ip route replace 10.2.0.0/16 via 10.1.1.{i}\n{PING}\n" for i in (1, 2, 1)))
+    assert None not in found and found[0] == found[2] != found[1]
+
+
 def test_a_text_below_headings_that_only_count_is_a_label_if_all_have_one(tmp_path: Path) -> None:
     sections = [f"## Test {number}\nGRO is {state}.\n```\n{PING}```\n" for number, state in ((1, "off"), (2, "on"))]
     assert headings(tmp_path, "".join(sections), "a.md") == ["Test 1 / GRO is off.", "Test 2 / GRO is on."]
