@@ -95,19 +95,13 @@ _THINGS_TEXT = """
 _THINGS = frozenset(_THINGS_TEXT.casefold().split())
 #: Shorter words end others by chance: "transport", "monitoring".
 _SHORTEST_END = 5
+#: And these end kinds of treatments: "haproxy", "podnetwork".
+_ENDS_OF_TREATMENTS = frozenset({"proxy", "route", "network", "endpoint", "tunnel", "bridge", "relay"})
 _ENDS_OF_COMPOUNDS = sorted(
     {"size", "node", "rate"}.union(
         thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
     )
-    - {
-        "proxy",
-        "route",
-        "network",
-        "endpoint",
-        "tunnel",
-        "bridge",
-        "relay",
-    }  # "haproxy", "podnetwork": kinds of treatments
+    - _ENDS_OF_TREATMENTS
 )
 #: A compound: ``webserver``, ``blocksize``, ``Testrechner``; but "nodelay" and "upstream" are treatments.
 _COMPOUND = re.compile(
