@@ -251,22 +251,24 @@ def _parse_since(text: str, runs: pd.DataFrame) -> Since:
 
 
 def _judged(found: History, since: Since) -> Iterator[Judged]:
-    """Yield each series with its points and its changes."""
-    points, changes = (
-        dict(iter(frame.groupby(KEYS, sort=False, dropna=False))) for frame in (found.points, found.changes)
-    )
+    """Yield each series with its points, its changes, and what its newest points show."""
     shown = sightings(found)
-    shown = shown[shown["kind"].isin(_OPEN)]
+    points, changes, open_ones = (
+        dict(iter(frame.groupby(KEYS, sort=False, dropna=False)))
+        for frame in (found.points, found.changes, shown[shown["kind"].isin(_OPEN)])
+    )
     for row in found.series.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         of_series = changes[key].to_dict("records") if key in changes else []
         recent = [change for change in of_series if since.includes(change, points[key])]
-        open_ones = [
+        unconfirmed = [
             seen(sighting, row["family"])
-            for sighting in shown[shown["what"] == row["what"]].to_dict("records")
+            for sighting in (open_ones[key].to_dict("records") if key in open_ones else [])
             if since.includes(sighting, points[key])
         ]
-        yield Judged(series=row, points=points[key], changes=of_series, recent=recent, unconfirmed="; ".join(open_ones))
+        yield Judged(
+            series=row, points=points[key], changes=of_series, recent=recent, unconfirmed="; ".join(unconfirmed)
+        )
 
 
 # --- what is printed

@@ -260,11 +260,13 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
 
     A change, or a few windows away from their level, says nothing of chance.
     """
+    newest = newest_windows(runs) if len(runs) else runs
+    if len(newest) == len(runs):
+        return ()
     on_level = levels.series[levels.series["level"].notna() & levels.series["drift"].isna()]
     moved = pd.concat([levels.changes["path"], sightings(levels)["path"]])
-    runs = runs[runs["path"].isin({*on_level["path"]} - {*moved})] if len(runs) else runs
-    newest = newest_windows(runs) if len(runs) else runs
-    windows = runs[runs["path"].isin(newest["path"]) & runs["mean_ns"].notna()] if len(newest) < len(runs) else runs[:0]
+    stayed = {*on_level["path"]} & {*newest["path"]} - {*moved}
+    windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna()]
     if windows.empty:
         return ()
     means = windows.groupby("path", dropna=False)["mean_ns"]

@@ -23,6 +23,7 @@ rounded values.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -137,6 +138,7 @@ def of_groups(
 
 
 def _of_ranks(x: FloatArray, y: FloatArray) -> _Estimate:
+    @cache  # what chooses the estimate asks for the interval that is returned
     def ends(level: float) -> tuple[float, float] | None:
         return _ends(hodges_lehmann(x, y, level, interpolate=True))
 
