@@ -44,6 +44,8 @@ _FLAGS = {
         "cause"),
     "one_printed_step": ("one step of rounding", "the levels differ by one step of the printed numbers, so the change "
         "may be of any size up to two steps"),
+    "date_of_others": ("date of others", "this series alone does not show a change; it is found at the date at which "
+        "other series changed"),
     "order_unknown": ("order unknown", "the runs have neither a start time nor a round nor a file, so it is not known "
         "whether they depend on their neighbours"),
     "one_machine_pair": ("these two machines", "the same two machines measured every round, so the result is about "

@@ -82,6 +82,12 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     return [_moved(step, at, begin, end) for step, begin, at, end in around]
 
 
+def step_at(values: FloatArray, at: int, alpha: float = 0.05) -> Step | None:
+    """Return the step at a place between two levels that other data chose, if it is significant at ``alpha``."""
+    step = _measured(_scores(values)[0], at, 0, _p_of_one)
+    return step if step.p <= alpha else None
+
+
 def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float | None:
     """Return the last over the first value of a line through the logarithms if the series drifts, else ``None``.
 
@@ -312,7 +318,7 @@ def _p_of_arc(size: float, n: int) -> float:
     """Return the probability that the largest of all parts of ``n`` independent values is as different as this."""
     if size < 1:
         return 1.0
-    return min(1.0, _p_of_one(size) + size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
+    return min(1.0, _p_of_one(size, n) + size**3 * _density(size) * _integral(round(size, 2), n, 2) / 4)
 
 
 def _p_of_split(size: float, n: int) -> float:
@@ -320,10 +326,10 @@ def _p_of_split(size: float, n: int) -> float:
     if size < 1:
         return 1.0
     # nu once: the split has one free end.
-    return min(1.0, _p_of_one(size) + size * _density(size) * _integral(round(size, 2), n, 1))
+    return min(1.0, _p_of_one(size, n) + size * _density(size) * _integral(round(size, 2), n, 1))
 
 
-def _p_of_one(size: float) -> float:
+def _p_of_one(size: float, _length: int) -> float:
     """Return the p-value of a single part, which is all of it where two levels of the shortest length just fit."""
     return 2 * float(ndtr(-size))
 
@@ -349,16 +355,20 @@ def _pruned(x: FloatArray, edges: list[int], alpha: float) -> list[Step]:
 def _step(x: FloatArray, begin: int, at: int, end: int) -> Step:
     """Return the step between two neighbouring levels, moved to where they differ most."""
     part = x[begin:end]
-    centred = part - part.mean()
-    n, sums, total = len(part), np.cumsum(centred), float(centred @ centred)
-    if not total:
-        return Step(at, at, at, 1.0)
+    n, sums = len(part), np.cumsum(part - part.mean())
     lefts = np.arange(SHORTEST, n - SHORTEST + 1)
-    shares = sums[lefts - 1] ** 2 * n / (lefts * (n - lefts)) / total
-    left, share = int(lefts[shares.argmax()]), min(float(shares.max()), 1.0)
+    gains = sums[lefts - 1] ** 2 / (lefts * (n - lefts))
+    return _measured(part, int(lefts[gains.argmax()]), begin, _p_of_split) if gains.any() else Step(at, at, at, 1.0)
+
+
+def _measured(part: FloatArray, left: int, begin: int, p_of: Callable[[float, int], float]) -> Step:
+    """Return the step at one place of a part that begins at ``begin``, with its interval and p-value."""
+    n, centred = len(part), part - part.mean()
+    total = float(centred @ centred)
+    share = min(float(centred[:left].sum()) ** 2 * n / (left * (n - left)) / total, 1.0)
     jump = float(part[left:].mean() - part[:left].mean())
     coefficient = _coefficient([part[:left], part[left:]])
     variance = total * (1 - share) / n * (1 + coefficient) / (1 - coefficient)
     reach = math.floor(_BAI * variance / jump**2) + 1 if jump else n
-    low, high = (min(max(begin + left + shift, begin + 1), end - 1) for shift in (-reach, reach))
-    return Step(begin + left, low, high, _p_value(part, [left], share, _p_of_split))
+    low, high = (min(max(begin + left + shift, begin + 1), begin + n - 1) for shift in (-reach, reach))
+    return Step(begin + left, low, high, _p_value(part, [left], share, p_of))

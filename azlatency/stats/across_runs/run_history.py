@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting, compare_sides, sides_of
-from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps, step_at
 from azlatency.stats.across_runs.run_values import (
     METRICS,
     check_columns,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 METHOD = (
     "circular binary segmentation (Olshen et al. 2004), widened for AR(1); false discovery rate over all series "
-    "(Benjamini and Hochberg 1995)"
+    "(Benjamini and Hochberg 1995), the others at the dates of these changes (Bonferroni)"
 )
 #: Fewest points of a series that is judged: two levels.
 FEWEST = 2 * SHORTEST
@@ -106,8 +106,9 @@ class History(NamedTuple):
         is 0, and for loss. ``verdict``: different, or different_within_margin if the levels differ by no more than
         ``margin``. ``p`` is adjusted for all series. ``label`` and ``label_before``: what was in force after and before
         the interval of the date, the column ``label`` or else the version of the tool; empty if only a version is known
-        and did not change. Flags ``new_tool_version``: it changed within that interval,
-        and ``one_printed_step``: the levels differ by no more than one step of the printed numbers.
+        and did not change. Flags ``new_tool_version``: it changed within that interval, ``date_of_others``: found only
+        at a date at which other series changed, and ``one_printed_step``: the levels differ by no more than one step of
+        the printed numbers.
     points : DataFrame
         One row per point: ``position``, ``date``, ``value``, the ``level`` that it belongs to, the ``label`` in force,
         and its runs.
@@ -148,12 +149,17 @@ class _Series:
 
 
 class _Found(NamedTuple):
-    """The steps of a series, the level of each part, and how far it drifts; no levels if it was not searched."""
+    """The steps of a series, the level of each part, and how far it drifts; no levels if it was not searched.
+
+    ``tests``: by which number the error was divided; ``at_date_of_others``: the steps were not searched.
+    """
 
     steps: list[Step]
     parts: list[FloatArray]
     levels: list[float]
-    drift: float | None
+    drift: float | None = None
+    tests: float = 1.0
+    at_date_of_others: bool = False
 
     @property
     def changes(self) -> bool:
@@ -202,7 +208,8 @@ def history(
     Circular binary segmentation (Olshen et al. 2004) of logarithms, limited to three robust standard deviations around
     their running median; tail probabilities of Siegmund (1988), widened for AR(1) dependence between neighbours. A
     level lasts at least five points. If a line fits better than the steps, or its slope is significant where there are
-    no steps, the series drifts and has no changes. The errors and the power are measured in docs/questions/history.md.
+    no steps, the series drifts and has no changes. Series without a change are tested again at the dates at which
+    others changed, as a known date needs no search. Errors and power are measured in docs/questions/history.md.
 
     Examples
     --------
@@ -226,7 +233,7 @@ def history(
         ),
     )  # fmt: skip
     family = sum(one.is_searched for one in every)
-    searched, tests = _search_all(every, 1 - confidence)
+    searched = _search_dates(every, _search_all(every, 1 - confidence), 1 - confidence)
     series, changes = [], []
     points: dict[str, list[object]] = {name: [] for name in _COLUMNS["points"]}
     for one, found in zip(every, searched, strict=True):
@@ -237,7 +244,7 @@ def history(
             "window_ns": one.window_ns,
             "run_ids": " ".join(dict.fromkeys(" ".join(one.run_ids).split())),
         }
-        rows = [shared | _change(one, found, place, margin, confidence, tests) for place in range(len(found.steps))]
+        rows = [shared | _change(one, found, place, margin, confidence) for place in range(len(found.steps))]
         changes += rows
         series.append(shared | _summary(one, found, rows, margin, family if one.is_searched else 1))
         for name, cells in _points(one, found).items():
@@ -368,31 +375,63 @@ def _labels(runs: pd.DataFrame, column: str) -> list[str]:
     return [str(cell) if known else "" for cell, known in zip(cells, cells.notna(), strict=True)]
 
 
-def _search_all(every: Sequence[_Series], error: float) -> tuple[list[_Found], float]:
-    """Return the levels of all series, and by which number the error of each search was divided.
+def _search_all(every: Sequence[_Series], error: float) -> list[_Found]:
+    """Return the levels of all series.
 
     The k series that change are searched at k shares of the error: the largest k for which as many change.
     """
     family = shares = sum(one.is_searched for one in every)
-    found = [_search(one, error) if one.is_searched else _Found([], [], [], None) for one in every]
+    found = [_search(one, error) if one.is_searched else _Found([], [], []) for one in every]
     while (changed := sum(each.changes for each in found)) < shares and shares > 1:
         shares = max(changed, 1)
         # What does not change at a larger error does not change at a smaller one.
         found = [
-            _search(one, error * shares / family) if each.changes else each
+            _search(one, error, family / shares) if each.changes else each
             for one, each in zip(every, found, strict=True)
         ]
-    return found, family / max(shares, 1)
+    return found
 
 
-def _search(series: _Series, error: float) -> _Found:
-    """Return the levels of a series, each significant at ``error``."""
-    steps = find_steps(series.values, error)
-    moved = drift(series.values, steps, error)
-    steps = [] if moved is not None else steps
+def _search_dates(every: Sequence[_Series], found: Sequence[_Found], error: float) -> list[_Found]:
+    """Return the levels of all series, where those without a change are tested at the dates at which others changed.
+
+    A date that other series chose needs no search. The error is divided by the number of these tests.
+    """
+    dates = {one.times[step.at] for one, each in zip(every, found, strict=True) if one.times for step in each.steps}
+    places = [
+        _testable(one, dates) if one.is_searched and not each.changes else set()
+        for one, each in zip(every, found, strict=True)
+    ]
+    tests = sum(map(len, places))
+    result = list(found)
+    for number, (one, tried) in enumerate(zip(every, places, strict=True)):
+        steps = [step for at in tried if (step := step_at(one.values, at, error / tests))]
+        if steps:
+            step = min(steps, key=lambda step: step.p)
+            result[number] = _levels(one, [step], tests)._replace(at_date_of_others=True)
+    return result
+
+
+def _testable(series: _Series, dates: set[datetime]) -> set[int]:
+    """Return the places nearest to the dates that lie between two levels; none if the values are all equal."""
+    if not series.times or series.values.min() == series.values.max():
+        return set()
+    nearest = {min(range(len(series.times)), key=lambda at: abs(series.times[at] - date)) for date in dates}
+    return {at for at in nearest if SHORTEST <= at <= len(series.times) - SHORTEST}
+
+
+def _search(series: _Series, error: float, tests: float = 1.0) -> _Found:
+    """Return the levels of a series, each significant at ``error`` divided by the number of tests."""
+    steps = find_steps(series.values, error / tests)
+    moved = drift(series.values, steps, error / tests)
+    return _levels(series, [], tests)._replace(drift=moved) if moved is not None else _levels(series, steps, tests)
+
+
+def _levels(series: _Series, steps: list[Step], tests: float) -> _Found:
+    """Return the level of each part between the steps."""
     parts = np.split(series.values, [step.at for step in steps])
     middle = np.mean if series.unit == "fraction" else np.median
-    return _Found(steps, parts, [float(middle(part)) for part in parts], moved)
+    return _Found(steps, parts, [float(middle(part)) for part in parts], tests=tests)
 
 
 def _summary(series: _Series, found: _Found, changes: list[Row], margin: float | str, family: int) -> Row:
@@ -416,7 +455,7 @@ def _summary(series: _Series, found: _Found, changes: list[Row], margin: float |
     }
 
 
-def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float, tests: float) -> Row:
+def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float) -> Row:
     """Return what the frame ``changes`` says of one step, besides the name of the series and its runs."""
     step, (before, after) = found.steps[place], found.levels[place : place + 2]
     old, new = found.parts[place : place + 2]
@@ -433,6 +472,8 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     places = (last, next_) if relabelled else (step.at - 1, step.at)
     labels = [series.labels[at] if relabelled or is_stated else "" for at in places]
     flags = ["new_tool_version"] if len(versions) > 1 else []
+    if found.at_date_of_others:
+        flags.append("date_of_others")
     if 0 < abs(after - before) <= series.step:
         flags.append("one_printed_step")
     row: Row = {
@@ -444,7 +485,7 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
         **{name: compared.get(name, np.nan) for name in _RATIO},
         "verdict": verdict,
         "margin": limit,
-        "p": min(step.p * tests, 1.0),
+        "p": min(step.p * found.tests, 1.0),
         "n": len(old) + len(new),
         "label_before": labels[0],
         "label": labels[1],

@@ -18,7 +18,7 @@ def test_a_change_in_two_steps_is_said_to_be_one() -> None:
         "Changed in or before the 30 days to 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
     )
     assert "; in or before the 30 days to 2025-11-09: us-south-dal12-a → us-south-dal14-a, mean " in text
-    assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (9 of 100 series" in text
+    assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (10 of 100 series" in text
 
 
 def test_nobody_is_asked_to_repeat_a_published_series() -> None:

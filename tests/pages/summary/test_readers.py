@@ -38,7 +38,7 @@ SAID = {
     "ibm-cloud-zones": {
         "replicas": "Dallas, of 13 regions the one whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms.
-        "changed": "9 of 100 series; most br-sao-sao01-a → br-sao-sao05-a: mean −80 % in or before the 30 days to "
+        "changed": "10 of 100 series; most br-sao-sao01-a → br-sao-sao05-a: mean −80 % in or before the 30 days to "
         "2025-12-14",
         "one_run": "published means of a path on one level differ by up to 1.44 times (us-east-wdc06-a → "
         "us-east-wdc06-a: 90–130 µs), 1.2 times on the typical path",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.cases import BOTH, stream, thinned
 
-from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps, step_at
 
 
 def steady(seed: int, number: int, spread: float = 0.03) -> np.ndarray:
@@ -76,6 +76,17 @@ def test_the_shortest_two_levels_are_tested_as_well() -> None:
     dallas = [2.35, 2.36, 2.3, 2.3, 2.32, 2.28, 2.32, 2.35, 2.34, 2.32, 2.14, 1.65, 1.65, 1.69, 1.67, 1.68, 1.63, 1.64]
     (step,) = find_steps(np.array([*dallas, 1.56, 1.53, 1.54]), 0.05 / 64)
     assert step.at == 11 and 0 < step.p < 1e-5
+
+
+@pytest.mark.parametrize("process", ["lognormal", "exponential", "two levels at random", "AR(1) 0.5"])
+def test_a_place_that_was_chosen_beforehand_keeps_its_error(process: str) -> None:
+    rng = stream(77)
+    wrong = sum(step_at(HEALTHY[process](rng, 40), 20, 0.05) is not None for _ in range(400))
+    moved = sum(
+        step_at(HEALTHY["lognormal"](rng, 40) * np.repeat([1, 1.05], 20), 20, 0.05) is not None for _ in range(50)
+    )
+    searched = sum(bool(find_steps(HEALTHY["lognormal"](rng, 40) * np.repeat([1, 1.05], 20))) for _ in range(50))
+    assert wrong <= 400 * 0.08 and moved > searched
 
 
 def test_constant_and_short_series_have_no_steps() -> None:

@@ -81,6 +81,18 @@ def test_a_family_makes_each_series_stricter() -> None:
     assert len(alone.changes) == 1 and many.changes.empty and set(many.series["family"]) == {31}
 
 
+def test_a_small_change_is_found_at_the_date_at_which_others_changed() -> None:
+    small = steady(6)
+    small[40:] *= 1.04
+    others = [frame(steady(10 + k), f"c{k} → d") for k in range(30)]
+    large = [frame(steady(80 + k) * np.where(np.arange(60) < 40, 1, 1.4), f"e{k} → f") for k in range(3)]
+    assert az.history(pd.concat([frame(small), *others])).changes.empty
+    changes = az.history(pd.concat([frame(small), *others, *large])).changes
+    found = changes[changes["flags"] == "date_of_others"]
+    assert list(found["path"]) == ["a → b"] and list(found["at"]) == [40] and len(changes) == 4
+    assert found["ratio"].iloc[0] == pytest.approx(1.04, abs=0.02) and found["p"].iloc[0] < 0.05
+
+
 def test_series_that_are_short_or_must_not_be_pooled_are_refused() -> None:
     short = az.history(frame(steady(7, 9)))
     unknown = az.history(frame(steady(7), unknown="mixed_sizes"))
