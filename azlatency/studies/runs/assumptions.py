@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
-from azlatency.studies.manifest.names import is_result, levels_of, read_name
+from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -142,6 +142,8 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
     if len(kinds) == 1 or not repeated or is_chain or says_more:
         return joining_entry(files)
+    if not are_labels and len(repeated) > _MOST and (patterns := _in_any_folder(repeated)):
+        return patterns
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
     more = len(repeated) - _MOST
@@ -171,6 +173,15 @@ def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[st
         return [f'pattern = "{toml_text(pattern)}"']
     quoted = [f'"{toml_text(literal(file))}"' for file in files]
     return [f"log = [{', '.join(quoted)}]"]
+
+
+def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return an entry for each name that stands in many folders, which tell its runs apart themselves; else none."""
+    files = {split_path(alike[0])[-1] for alike in repeated.values()}
+    names = {_LAST_NUMBER.sub("{repeat}", file) for file in files}
+    if len(names) > _MOST or names & files or any({*"*{}"} & {*file} for file in files):
+        return []
+    return [line for name in sorted(names) for line in ("[[run]]", f'pattern = "{toml_text(name)}"')]
 
 
 def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:

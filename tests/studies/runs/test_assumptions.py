@@ -184,9 +184,9 @@ def test_the_digit_of_a_tool_is_no_number_of_a_run() -> None:
 
 
 def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not_shown() -> None:
-    files = [f"dump.zip!logs/{law}/rps_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
+    files = [f"dump.zip!logs/{law}/{law}_{rate}.txt" for law in ("bbr", "cubic", "reno", "vegas") for rate in (10, 20)]
     lines = joining_entries(files, files)
-    assert lines[:3] == ["[[run]]", 'pattern = "dump.zip!logs/bbr/rps_{repeat}.txt"', 'scenario = "logs/bbr/rps"']
+    assert lines[:3] == ["[[run]]", 'pattern = "dump.zip!logs/bbr/bbr_{repeat}.txt"', 'scenario = "logs/bbr/bbr"']
     assert lines.count("[[run]]") == 3 and lines[-1] == "# the same for 1 more of these names"
     two_archives = [f"{name}.zip!rps_{rate}.txt" for name in ("one", "two") for rate in (10, 20)]
     scenarios = [line for line in joining_entries(two_archives, two_archives) if line.startswith("scenario")]
@@ -196,6 +196,18 @@ def test_entries_name_scenarios_without_the_archive_and_count_those_that_are_not
     assert scenarios == ['scenario = "results_60_0.5"', 'scenario = "results_60_1.5"']
     losses = [f"{law}/loss_{loss}/ping.txt" for law in ("bbr", "cubic") for loss in ("0.005", "0.01")]
     assert not any("0.{" in line for line in joining_entries(losses, losses)), "a decimal counts nothing"
+
+
+def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(
+        logs(folder, *(f"{law}/proxy_{run}.log" for law in ("bbr", "cubic", "reno", "vegas") for run in (1, 2)))
+    )
+    assert found[-2:] == ["    [[run]]", '    pattern = "proxy_{repeat}.log"'], "behind a thing, a number names it"
+    (folder / "study.toml").write_text("\n".join(["[study]", *found[-2:]]), "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    estimates = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    assert [estimate.n for estimate in estimates] == [2, 2, 2, 2]
 
 
 def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
