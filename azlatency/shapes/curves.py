@@ -246,9 +246,9 @@ def _name_ends(
     low, high = map(math.log, axis.get_ylim())
     points = {path: sorted(some, key=lambda point: point[1])[len(some) // 2] for path, some in ends.items()}
     order = sorted(points, key=lambda path: points[path][1])
-    start, end = axis.get_xlim()
+    left, right = axis.get_xlim()
     places = {
-        path: ((x - start) / (end - start), (math.log(y) - low) / (high - low)) for path, (x, y) in points.items()
+        path: ((x - left) / (right - left), (math.log(y) - low) / (high - low)) for path, (x, y) in points.items()
     }
     spots = spread([places[path][1] for path in order], least=least)
     order = _uncrossed([(*places[path], path) for path in order], spots)
@@ -261,9 +261,8 @@ def _name_ends(
         start.set_gid(f"end of {path}")
         # The mark and the dash of the line, for readers who see no colours.
         mark: dict[str, Any] = {"marker": look[path].mark, "markersize": 3, "markevery": [1], "clip_on": False}
-        axis.plot(
-            [_NAMES_AT, 1.07, 1.11], [spot] * 3, color=colour, linestyle=look[path].dash, transform=axis.transAxes, **mark
-        )
+        mark |= {"color": colour, "linestyle": look[path].dash, "transform": axis.transAxes}
+        axis.plot([_NAMES_AT, 1.07, 1.11], [spot] * 3, **mark)
         axis.text(1.12, spot, names[path], va="center", fontsize=8, color=INK, transform=axis.transAxes)
 
 

@@ -80,9 +80,7 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
         if far:
-            caption += (
-                f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair."
-            )
+            caption += f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair."
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
     words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
     return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))

@@ -298,7 +298,7 @@ def study_view(name: str) -> StudyView:
         contents=tuple(contents or ["nothing that was recognised"]),
         version=study.data_version,
         tools=tuple(runs.index),
-        vm_sizes=_vm_sizes(study.info, table, reported),
+        vm_sizes=_vm_sizes(table, reported, study.info.get("vm_size")),
         regions=study.runs["region"].nunique(),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
@@ -306,9 +306,9 @@ def study_view(name: str) -> StudyView:
     )
 
 
-def _vm_sizes(info: Mapping[str, object], runs: pd.DataFrame, reported: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    """Return the sizes that the manifest, the runs or the reported numbers name, each once."""
-    named = [info.get("vm_size"), *runs["vm_size"].dropna(), *(row.get("vm_size") for row in reported)]
+def _vm_sizes(runs: pd.DataFrame, reported: Sequence[Mapping[str, object]], stated: object) -> tuple[str, ...]:
+    """Return the sizes that the runs, the reported numbers or the manifest name, each once."""
+    named = [stated, *runs["vm_size"].dropna(), *(row.get("vm_size") for row in reported)]
     return tuple(sorted({str(size) for size in named if size}, key=natural_key))
 
 

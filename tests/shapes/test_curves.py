@@ -54,8 +54,8 @@ def test_leaders_from_names_to_lines_do_not_cross() -> None:
     """The lines of eight paths ended at nearly one value, and each a little more to the right than the one before."""
     paths = [f"{start} → {end}" for start in "abc" for end in "abc" if start != end]
     ends = {path: 4e5 - 1e4 * number for number, path in enumerate(paths)}
-    rows = [{"run": path, "path": path, "q": q, "rtt": ends[path] * q, "tool": "ping"} for path in paths for q in (0.5, 0.99)]
-    frame = pd.DataFrame(rows).assign(low=math.nan, high=math.nan)
+    rows = [{"run": path, "path": path, "q": q, "rtt": ends[path] * q} for path in paths for q in (0.5, 0.99)]
+    frame = pd.DataFrame(rows).assign(tool="ping", low=math.nan, high=math.nan)
     chart = az.charts.curves(frame, "rtt", **COLUMNS)
     assert isinstance(chart, Chart)
     (axis,) = chart.figure.axes

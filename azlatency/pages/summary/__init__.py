@@ -22,7 +22,8 @@ from azlatency.pages.summary.card import Answer, Card, say_ends_once
 from azlatency.pages.summary.connections import connect_times
 from azlatency.pages.summary.emulated import emulated
 from azlatency.pages.summary.expected import expectations
-from azlatency.pages.summary.nights import changed_levels, changes
+from azlatency.pages.summary.nights import changed_levels
+from azlatency.pages.summary.nights import changes as changes
 from azlatency.pages.summary.placements import placements, single_level
 from azlatency.pages.summary.rates import falling_rates, goodputs, single_falls
 from azlatency.pages.summary.readers import answers

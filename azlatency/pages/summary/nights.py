@@ -16,7 +16,6 @@ from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.studies.format import count_of, format_value, join_words, plain
-from azlatency.studies.runs.selection import is_window
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
@@ -43,8 +42,7 @@ def changed_levels(found: History) -> Sentence:
 
 
 def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
-    """Say which series changed, newest first, and by how much; and in which of several regions no change is
-    confirmed.
+    """Say which series changed, newest first, and by how much; and the regions in which no change is confirmed.
 
     ``runs``: all runs of the study, which name the regions and zones of a path.
     """

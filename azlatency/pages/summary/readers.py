@@ -191,8 +191,9 @@ def _connections(study: Study) -> Sentence:
         return ()
     refs = [ReportedRef(str(path), "failed_at") for path in ends["path"]]
     times = pd.to_datetime(ends["printed"])
-    days = times.dt.strftime("%Y-%m-%d").unique()
-    shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}" if len(days) == 1 else join_words(ends["printed"])
+    days, shown = times.dt.strftime("%Y-%m-%d").unique(), join_words(ends["printed"])
+    if len(days) == 1:
+        shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
     return ended, f" broke, {shown}; when they began is not known, so no lifetime follows"

@@ -7,8 +7,8 @@ import pytest
 from helpers.studies import load, load_card, load_history
 
 import azlatency as az
-from azlatency.kit.sentences import plain_sentence
 from azlatency.kit.objects import Note
+from azlatency.kit.sentences import plain_sentence
 from azlatency.pages.summary.nights import changed_levels, changes
 
 
