@@ -242,8 +242,7 @@ def _zone_trips(source: Source) -> dict[str, Mapping[str, Any]]:
     """Return the round trips inside and between zones of a study, nearest first, by the id of their row."""
     trips = [trip for trip in source.card.round_trips if trip["placement"] in ("same_zone", "cross_zone")]
     trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
-    study = source.page.partition("/")[0]
-    return {f"{study}-{number}": trip for number, trip in enumerate(trips, start=1)}
+    return {f"{source.page}-{number}": trip for number, trip in enumerate(trips, start=1)}
 
 
 def _kind(trip: Mapping[str, Any]) -> str:

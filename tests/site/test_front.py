@@ -6,6 +6,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 from helpers.studies import load_card
+from nbformat.v4 import new_notebook
 
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
@@ -171,7 +172,7 @@ def test_the_legend_explains_the_marks_of_the_picture_only(tmp_path: Path) -> No
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
     nearest = "eu-west-1, 1a (.122) → 1a (.70), lagscope TCP"
-    assert aws.rows[0] == (nearest, "74 µs", "median", "102 µs", "1", "aws-euwest1-lagscope-1")
+    assert aws.rows[0] == (nearest, "74 µs", "median", "102 µs", "1", "aws-euwest1-lagscope/00_summary.html-1")
     assert aws.unknown == "how much a second run differs and the round trip under load"
     assert canada.unknown == "p99, how much a second run differs and the round trip under load"
     assert canada.rows[0][4] == "reported"
@@ -185,3 +186,25 @@ def test_without_round_trips_there_is_no_picture() -> None:
 def test_an_axis_of_less_than_two_decades_shows_its_ticks_on_a_phone() -> None:
     view = picture([changed(source("westeurope-azure-cni"), value=1.56e6)])
     assert view is not None and [(tick.text, tick.label) for tick in view.ticks] == [("2 ms", "")]
+
+
+def test_a_study_names_its_machines_and_what_nobody_measured() -> None:
+    """The sizes of Canada stand in its log and in the numbers of its text; those of psping nowhere."""
+    canada, psping, pods, zones = map(
+        pages.study_view,
+        ("canadacentral-proximity-placement", "westeurope-psping", "westeurope-azure-cni", "ibm-cloud-zones"),
+    )
+    assert canada.facts[-2:] == ["Standard_B1s, Standard_D2s_v3, Standard_D4s_v3", "2021-07-07"]
+    assert psping.facts[-1] == "VM size not said" and zones.facts[0].startswith("2,175 published means (")
+    assert pods.not_measured[0].startswith("what Azure CNI costs") and not psping.stated_as_not_measured
+
+
+def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path) -> None:
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    view = replace(pages.study_view("aws-euwest1-lagscope"), info={"source": "<b>A</b>, https://a.example/logs, 2023."})
+    chapter = pages.Chapter(path=Path("00_summary.ipynb"), title="Summary")
+    html, _ = site.page(pages.Job(study=view, chapters=(chapter,), number=0), new_notebook(), None)
+    [line] = BeautifulSoup(html, "html.parser").select("h1 + #sheet")
+    source = "Source: <b>A</b>, https://a.example/logs, 2023."
+    assert line.get_text() == f"8 runs (8 lagscope) · c5.xlarge · {source} · data version {view.version}"
+    assert line.a["href"] == "https://a.example/logs" and not line.b

@@ -15,7 +15,7 @@ from azlatency.kit.titles import capitalised
 from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
-from azlatency.studies.format import count_of, format_value, join_words, plain
+from azlatency.studies.format import count_of, format_number, format_value, join_words
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
@@ -88,7 +88,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     ]
     if unchanged := _unchanged(found, runs):
         apart = sorted(unchanged.items(), key=lambda item: item[1][0])
-        said = ", ".join(f"{region} {plain(ratio)}" for region, (ratio, _) in apart)
+        said = ", ".join(f"{region} {format_number(ratio, 2)}" for region, (ratio, _) in apart)
         rows.append(
             {
                 "path": join_words(unchanged),
@@ -99,7 +99,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             }
         )
     columns = {
-        "path": text("path"), "in or before the": text("date"), "level": text("levels"), "change": text("change"),
+        "path": text("path"), "change": text("change"), "level": text("levels"), "in or before the": text("date"),
     }  # fmt: skip
     return table(pd.DataFrame(rows), "Changes of level", columns, value=column)
 
