@@ -38,6 +38,7 @@ _FAR_FROM = 3.0
 _FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
 #: Letters of a line of numbers that, on a narrow map, stands outside the circle; how far an edge is from its middle.
 _WIDE, _ASIDE = 12, 0.3
+_SCHEMATIC = "schematic: places and lengths mean nothing"
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.28, 0.3
 
@@ -79,9 +80,7 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
         if far:
-            caption += (
-                f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair. Lengths are not to scale."
-            )
+            caption += f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair."
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
     words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
     return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
@@ -176,6 +175,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
+    axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if narrow() else 0.22, 0.3)
     return figure, bool(is_far.any())

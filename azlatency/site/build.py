@@ -19,6 +19,7 @@ from typing import Any
 
 from azlatency import __version__
 from azlatency.logs.parse import LogError
+from azlatency.pages.summary.card import MEANINGS
 from azlatency.site import freshness
 from azlatency.site.cards import stored_card
 from azlatency.site.changes import changes, reports
@@ -376,6 +377,7 @@ def _exporter() -> Any:
             environment.trim_blocks = environment.lstrip_blocks = True
             environment.globals["figure_colours"] = scheme_style()
             environment.globals["versions"] = freshness.versions()
+            environment.globals["meanings"] = MEANINGS
             return environment
 
         def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:

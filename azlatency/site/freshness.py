@@ -22,6 +22,8 @@ PACKAGE = Path(__file__).parents[1]
 _SITE = Path(__file__).parent.name
 #: Where notebooks run: the only part of the site that their results depend on.
 _KERNELS = f"{_SITE}/kernels/"
+#: What a notebook runs beside the packages of public names.
+_RUN = ("pages", "more_tools", "__init__.py")
 #: Begins the name of a folder of which the names, not the contents, matter.
 LISTING = "names in "
 
@@ -35,15 +37,16 @@ def key(*parts: Any) -> str:
 def code() -> tuple[str, str]:
     """Return the digest of the code and libraries that results depend on, and that of the code that only renders them.
 
-    Results depend on the packages that public names live in, on the parsers beside them, and on the kernels; pages look
-    as the rest of the site makes them. Other packages (commands, the gate, planning) change no page.
+    Results depend on the packages that public names live in, on what the notebooks import beside them, on the further
+    parsers, and on the kernels; pages look as the rest of the site makes them. Other packages (commands, the gate,
+    planning) change no page.
     """
     results, looks = sha256(), sha256()
     public = {home.split(".")[1] for home in _HOMES.values()}
     for path in sorted(PACKAGE.rglob("*")):
         name = path.relative_to(PACKAGE).as_posix()
         top = name.partition("/")[0]
-        if not path.is_file() or "__pycache__" in name or top not in {*public, "more_tools", _SITE, "__init__.py"}:
+        if not path.is_file() or "__pycache__" in name or top not in {*public, *_RUN, _SITE}:
             continue
         digest = looks if top == _SITE and not name.startswith(_KERNELS) else results
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")

@@ -104,10 +104,10 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The pairs of zones of a study (name, round trip, its statistic, p99 and runs), and what is not known of them."""
+    """The pairs of zones of a study (name, round trip, its statistic, p99, runs and id), and what is not known."""
 
     source: Source
-    rows: tuple[tuple[str, str, str, str, str], ...]
+    rows: tuple[tuple[str, str, str, str, str, str], ...]
     unknown: str
 
 
@@ -185,9 +185,9 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
 def crossing(sources: Sequence[Source]) -> Crossing | None:
     """Return the least and the most that crossing a zone adds to a round trip, over all studies that measured it."""
     added = [
-        (float(trip["added"]), source, trip)
+        (float(trip["added"]), source, trip, row)
         for source in sources
-        for trip in source.card.round_trips
+        for row, trip in _zone_trips(source).items()
         if trip["added"] is not None
     ]
     if not added:
@@ -198,11 +198,11 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
             at=0.0,
             text=format_value(value, "ns", digits=2),
             label=f"{source.title}: {trip['path']}, {trip['method']}",
-            page="across.html#pairs",
+            page=f"across.html#{row}",
         )
-        for value, source, trip in (added[0], added[-1])
+        for value, source, trip, row in (added[0], added[-1])
     )
-    return Crossing(low=low, high=high, studies=len({source.page for _, source, _ in added}))
+    return Crossing(low=low, high=high, studies=len({source.page for _, source, *_ in added}))
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
@@ -227,16 +227,22 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
     """Return the pairs of zones of each study with what a commit waits for, nearest first."""
     found = []
     for source in sources:
-        trips = [trip for trip in source.card.round_trips if trip["placement"] in ("same_zone", "cross_zone")]
-        trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
-        if not any(trip["placement"] == "cross_zone" for trip in trips):
+        trips = _zone_trips(source)
+        if not any(trip["placement"] == "cross_zone" for trip in trips.values()):
             continue
         rows = tuple(
-            (_where(trip), _typical(trip), trip["statistic"], format_value(trip["p99"], "ns") or "–", _runs(trip))
-            for trip in trips
+            (_where(trip), _typical(trip), trip["statistic"], format_value(trip["p99"], "ns") or "–", _runs(trip), row)
+            for row, trip in trips.items()
         )
-        found.append(Pairs(source=source, rows=rows, unknown=_unknown(trips)))
+        found.append(Pairs(source=source, rows=rows, unknown=_unknown(list(trips.values()))))
     return tuple(found)
+
+
+def _zone_trips(source: Source) -> dict[str, Mapping[str, Any]]:
+    """Return the round trips inside and between zones of a study, nearest first, by the id of their row."""
+    trips = [trip for trip in source.card.round_trips if trip["placement"] in ("same_zone", "cross_zone")]
+    trips.sort(key=lambda trip: (str(trip["region"]), float(trip["value"])))
+    return {f"{source.page}-{number}": trip for number, trip in enumerate(trips, start=1)}
 
 
 def _kind(trip: Mapping[str, Any]) -> str:

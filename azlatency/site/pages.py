@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from azlatency import __version__
@@ -22,11 +22,15 @@ from azlatency.site.provenance import Trail
 from azlatency.site.scripts import Position, Scripts, scripts
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
-from azlatency.studies.format import count_of, plain
+from azlatency.studies.format import count_of, natural_key, plain
 from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.manifest.path_pattern import AZURE_REGION
 from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.selection import is_window
 from azlatency.studies.store.study import load
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Short names of pages whose file name is not one.
 _SHORT = {
@@ -51,6 +55,8 @@ class StudyView:
     tools: tuple[str, ...] = ()
     placements: tuple[str, ...] = ()
     """What the runs of its logs were measured with, and between; the card knows those of reported numbers."""
+    vm_sizes: tuple[str, ...] = ()
+    """The sizes of its machines, of logs and of reported numbers."""
     regions: int = 0
     """In how many regions its clients were."""
     version: str = ""
@@ -89,14 +95,21 @@ class StudyView:
 
     @property
     def not_measured(self) -> list[str]:
-        """What its cards name as not measured."""
-        return [question.topic for question in self.unanswered if question.topic and not question.elsewhere]
+        """What its cards name as not measured: what its manifest says, then what no page answers."""
+        topics = (question.topic for question in self.unanswered if not question.elsewhere)
+        return [topic for topic in (self.stated_as_not_measured, *topics) if topic]
+
+    @property
+    def stated_as_not_measured(self) -> str:
+        """What its manifest says was not measured."""
+        return str(self.info.get("not_measured") or "")
 
     @property
     def facts(self) -> list[str]:
-        """Its contents, and region, VM size and date if the manifest states them for the whole study."""
-        keys = ("region", "vm_size", "date")
-        return [*self.contents, *(str(self.info[key]) for key in keys if self.info.get(key))]
+        """Its contents, region and VM sizes, and the date if the manifest states it."""
+        region, date = (str(self.info.get(key) or "") for key in ("region", "date"))
+        sizes = ", ".join(self.vm_sizes) or ("" if self.emulated else "VM size not said")
+        return [fact for fact in (*self.contents, region, sizes, date) if fact]
 
     @property
     def url(self) -> str:
@@ -267,12 +280,15 @@ def study_view(name: str) -> StudyView:
     study = load(name)
     study.verify()
     # A test whose other end, or whose frequency table, is a log of its own is one run.
-    runs = client_runs(study)["tool"].value_counts().sort_index()
+    table = client_runs(study)
+    runs = table["tool"].value_counts().sort_index()
     contents = []
     if len(runs):
         tools = ", ".join(f"{plain(number)} {tool}" for tool, number in runs.items())
-        contents.append(f"{count_of(int(runs.sum()), 'run')} ({tools})")
-    if reported := json.loads((study.folder / "reported.json").read_text("utf-8")):
+        counted = "published mean" if is_window(table).all() else "run"
+        contents.append(f"{count_of(int(runs.sum()), counted)} ({tools})")
+    reported = json.loads((study.folder / "reported.json").read_text("utf-8"))
+    if reported:
         contents.append(f"{count_of(len(reported), 'number')} from a text, without a log")
     if study.expectations:
         contents.append(f"a baseline of {count_of(len(study.expectations), 'expectation')}")
@@ -282,11 +298,18 @@ def study_view(name: str) -> StudyView:
         contents=tuple(contents or ["nothing that was recognised"]),
         version=study.data_version,
         tools=tuple(runs.index),
+        vm_sizes=_vm_sizes(table, reported, study.info.get("vm_size")),
         regions=study.runs["region"].nunique(),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
     )
+
+
+def _vm_sizes(runs: pd.DataFrame, reported: Sequence[Mapping[str, object]], stated: object) -> tuple[str, ...]:
+    """Return the sizes that the runs, the reported numbers or the manifest name, each once."""
+    named = [stated, *runs["vm_size"].dropna(), *(row.get("vm_size") for row in reported)]
+    return tuple(sorted({str(size) for size in named if size}, key=natural_key))
 
 
 def chapters_of(folder: Path) -> tuple[Chapter, ...]:

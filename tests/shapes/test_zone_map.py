@@ -26,6 +26,7 @@ def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
     assert isinstance(chart, Chart)
     texts = {text.get_text() for text in chart.figure.axes[0].texts}
     assert {"121 µs", "1,398 µs", "1,436 µs", "inside: 77.6 µs"} <= texts
+    assert chart.figure.axes[0].get_xlabel() == "schematic: places and lengths mean nothing"
     assert [line.get_linestyle() for line in chart.figure.axes[0].lines[:3]] == ["-", "--", "--"]
 
 

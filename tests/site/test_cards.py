@@ -7,7 +7,7 @@ from helpers.studies import load, load_card
 from jinja2 import Environment, PackageLoader
 
 from azlatency.kit.sentences import Linked
-from azlatency.pages.summary.card import CARD_TYPE, Card, dot
+from azlatency.pages.summary.card import CARD_TYPE, MEANINGS, Card, dot
 from azlatency.site.cards import card_view, stored_card
 from azlatency.site.provenance import StudyLogs, Trail
 
@@ -73,6 +73,7 @@ def test_lines_to_copy_into_study_toml_are_shown_as_code() -> None:
     lines = ["kept apart by their names: a, b", "  if they repeat each other, add:", "    [[run]]"]
     view = card_view(record(1.0) | {"assumed": lines})
     templates = Environment(loader=PackageLoader("azlatency.site", "templates/azlatency"), autoescape=True)
+    templates.globals["meanings"] = MEANINGS
     page = {"job": {"study": "s"}}
     html = str(templates.get_template("macros.html.j2").module.card(view, page=page))  # type: ignore[attr-defined]
     assert "<li>kept apart" in html and '<li class="under"><code>[[run]]</code></li>' in html

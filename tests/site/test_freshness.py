@@ -198,3 +198,22 @@ def test_a_failed_page_is_never_kept(project: Project) -> None:
 def test_a_key_of_a_name_that_is_not_utf_8() -> None:
     """Such names of logs are shown with their bytes escaped."""
     assert freshness.key("M\udcfcnchen.log") != freshness.key("München.log")
+
+
+def test_the_code_of_pages_counts_as_the_code_of_statistics_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A changed table of a page was not made again until the version of azlatency changed."""
+    monkeypatch.setattr(freshness, "PACKAGE", tmp_path)
+    known = freshness.code.__wrapped__()
+    for name, changed in {
+        "pages/latency.py": (1, 0),
+        "stats/mean.py": (1, 0),
+        "site/front.py": (0, 1),
+        "cli/a.py": (0, 0),
+    }.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("")
+        now = freshness.code.__wrapped__()
+        assert tuple(int(a != b) for a, b in zip(known, now, strict=True)) == changed, name
+        known = now

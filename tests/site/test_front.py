@@ -6,6 +6,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 from helpers.studies import load_card
+from nbformat.v4 import new_notebook
 
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
@@ -73,6 +74,10 @@ def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:
     found = crossing([source("westeurope-azure-cni"), source("ec2-token-buckets")])
     assert found is not None and (found.low.text, found.high.text, found.studies) == ("39 µs", "1.4 ms", 1)
     assert "sockperf" in found.low.label and "qperf" in found.high.label
+    of_rows = {row[5]: row[0] for row in pairs([source("westeurope-azure-cni")])[0].rows}
+    for end in (found.low, found.high):
+        page, _, row = end.page.partition("#")
+        assert page == "across.html" and of_rows[row].removeprefix("westeurope, ") in end.label
     assert crossing([source("westeurope-availability-set-vs-zones")]) is None, "nothing was measured inside a zone"
 
 
@@ -80,7 +85,7 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     sources = [source("westeurope-azure-cni"), source("emulated-cloud", emulated=True)]
     found = {tile.question: [one.title for one, _ in tile.answers] for tile in tiles(sources)}
     assert found == {
-        "Which pair of zones for my replicas?": ["westeurope-azure-cni"],
+        "Which pair of zones for my replicas, and what does a commit wait for?": ["westeurope-azure-cni"],
         "How much throughput between zones?": ["westeurope-azure-cni"],
         "Did paths change over time?": ["emulated-cloud"],
         "Can I trust one run?": ["emulated-cloud"],
@@ -119,11 +124,12 @@ def test_a_tile_shows_one_answer_and_the_page_five_questions(tmp_path: Path) -> 
     found = tiles([source(name) for name in names])
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     page = BeautifulSoup(site._render("site.html.j2", "index.html", studies=[], tiles=[*found, *found]), "html.parser")
-    assert (len(found), len(page.select("main > .tiles section")), len(page.select(".guide section"))) == (6, 5, 7)
+    rows = page.select(".questions tbody tr")
+    assert (len(found), len(page.select("main > .tiles section")), len(rows)) == (6, 5, 7)
     first = page.select_one(".tiles section")
     assert len(first.find_all("p", recursive=False)) == 2 and first.summary.get_text() == "2 more studies"
-    assert len(first.select("details p")) == 2 and page.select_one(".guide summary").get_text().count("?") == 7
-    assert len({section["aria-labelledby"] for section in page.select("section")}) == 12
+    assert len(first.select("details p")) == 2 and all(row.th.get_text().endswith("?") for row in rows)
+    assert rows[0].th.get_text() == found[5].question and len(rows[1].select("td p")) == len(found[0].answers)
 
 
 def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(tmp_path: Path) -> None:
@@ -136,9 +142,12 @@ def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(
         for some in (views, views[:1])
     )
     title, answer, evidence = many.select_one(".studies tbody tr").find_all(["th", "td"])
-    assert title.a.get_text() == views[0].title and title.small.get_text() == "AWS · eu-west-1"
+    assert title.a.get_text() == views[0].title
+    assert title.small.get_text() == "AWS · eu-west-1 · 8 runs (8 lagscope) · c5.xlarge"
     assert answer.get_text().startswith("Measured once: 1a–1c 263 µs, 1a–1b 384–386 µs and 1b–1c 459 µs.")
     assert evidence.get_text(strip=True) == "one run per path" and len(many.select(".studies tbody tr")) == 4
+    assert many.tfoot.get_text().startswith("Evidence: one run per path: each path was measured once;")
+    assert evidence.span["title"] in many.tfoot.get_text()
     assert not few.select(".studies") and few.select_one(".answer .says") and few.select_one(".answer .dots")
 
 
@@ -162,7 +171,8 @@ def test_the_legend_explains_the_marks_of_the_picture_only(tmp_path: Path) -> No
 
 def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
-    assert aws.rows[0] == ("eu-west-1, 1a (.122) → 1a (.70), lagscope TCP", "74 µs", "median", "102 µs", "1")
+    nearest = "eu-west-1, 1a (.122) → 1a (.70), lagscope TCP"
+    assert aws.rows[0] == (nearest, "74 µs", "median", "102 µs", "1", "aws-euwest1-lagscope/00_summary.html-1")
     assert aws.unknown == "how much a second run differs and the round trip under load"
     assert canada.unknown == "p99, how much a second run differs and the round trip under load"
     assert canada.rows[0][4] == "reported"
@@ -176,3 +186,25 @@ def test_without_round_trips_there_is_no_picture() -> None:
 def test_an_axis_of_less_than_two_decades_shows_its_ticks_on_a_phone() -> None:
     view = picture([changed(source("westeurope-azure-cni"), value=1.56e6)])
     assert view is not None and [(tick.text, tick.label) for tick in view.ticks] == [("2 ms", "")]
+
+
+def test_a_study_names_its_machines_and_what_nobody_measured() -> None:
+    """The sizes of Canada stand in its log and in the numbers of its text; those of psping nowhere."""
+    canada, psping, pods, zones = map(
+        pages.study_view,
+        ("canadacentral-proximity-placement", "westeurope-psping", "westeurope-azure-cni", "ibm-cloud-zones"),
+    )
+    assert canada.facts[-2:] == ["Standard_B1s, Standard_D2s_v3, Standard_D4s_v3", "2021-07-07"]
+    assert psping.facts[-1] == "VM size not said" and zones.facts[0].startswith("2,175 published means (")
+    assert pods.not_measured[0].startswith("what Azure CNI costs") and not psping.stated_as_not_measured
+
+
+def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path) -> None:
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    view = replace(pages.study_view("aws-euwest1-lagscope"), info={"source": "<b>A</b>, https://a.example/logs, 2023."})
+    chapter = pages.Chapter(path=Path("00_summary.ipynb"), title="Summary")
+    html, _ = site.page(pages.Job(study=view, chapters=(chapter,), number=0), new_notebook(), None)
+    [line] = BeautifulSoup(html, "html.parser").select("h1 + #sheet")
+    source = "Source: <b>A</b>, https://a.example/logs, 2023."
+    assert line.get_text() == f"8 runs (8 lagscope) · c5.xlarge · {source} · data version {view.version}"
+    assert line.a["href"] == "https://a.example/logs" and not line.b

@@ -381,7 +381,8 @@ def test_a_summary_is_a_sheet_with_title_date_version_and_source(browser: Browse
     browser.open(site / "toy" / "00_summary.html")
     assert browser.evaluate("document.querySelector('h1').innerText") == "Toy"
     sheet = browser.evaluate("document.querySelector('#sheet').textContent")
-    assert re.fullmatch(rf"Date: 2026-11-24\. Data version [0-9a-f]{{16}}\. Source: {re.escape(EVIL)}", sheet)
+    facts = rf"1 run \(1 sockperf\) · 2026-11-24 · Source: {re.escape(EVIL)} · data version [0-9a-f]{{16}}"
+    assert re.fullmatch(facts, sheet)
 
 
 def test_the_keyboard_reaches_the_content(browser: Browser, site: Path) -> None:

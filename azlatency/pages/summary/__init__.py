@@ -23,6 +23,7 @@ from azlatency.pages.summary.connections import connect_times
 from azlatency.pages.summary.emulated import emulated
 from azlatency.pages.summary.expected import expectations
 from azlatency.pages.summary.nights import changed_levels
+from azlatency.pages.summary.nights import changes as changes
 from azlatency.pages.summary.placements import placements, single_level
 from azlatency.pages.summary.rates import falling_rates, goodputs, single_falls
 from azlatency.pages.summary.readers import answers
@@ -41,6 +42,7 @@ from azlatency.studies.runs.selection import newest_windows
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
+    from azlatency.stats.across_runs.run_history import History
     from azlatency.studies.conclusions import Conclusion
     from azlatency.studies.store.study import Study
 
@@ -59,21 +61,25 @@ _NOTHING = Answer(
 )
 
 
-def make_card(study: Study) -> Card:
-    """Answer the question of a study; one without an answer has its question and what to measure."""
+def make_card(study: Study, levels: History | None = None) -> Card:
+    """Answer the question of a study; one without an answer has its question and what to measure.
+
+    ``levels``: as returned by `azlatency.history`, if it is known.
+    """
     runs, streams = latency(study), throughput(study, sender_only=True)
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
     window = newest_window(newest) if len(newest) < len(runs) else ""
     measured = conditions(study, newest)
     data = Data(study, newest, widest(measured), window)
-    trips, levels = crossings(study, measured, runs), history(study)
+    trips = crossings(study, measured, runs)
+    levels = history(study) if levels is None else levels
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
-    changes = changed_levels(levels)
+    moved = changed_levels(levels)
     # Of a published series, the distances of today come first; of nightly runs, what changed.
-    parts = (*answer.answer, " ", *changes) if window and changes else (*changes, *answer.answer)
+    parts = (*answer.answer, " ", *moved) if window and moved else (*moved, *answer.answer)
     answer = say_ends_once(replace(answer, answer=parts))
     first = next(iter(stated_conclusions(study)), None)
     if window:

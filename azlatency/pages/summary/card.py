@@ -27,6 +27,16 @@ BADGES: dict[Badge, str] = {
     "not_measured": "not measured",
     "emulated": "emulated",
 }
+#: What the badges mean, by their text.
+MEANINGS = {
+    BADGES["indicative"]: "each path was measured once; how much a second run differs is not known",
+    BADGES["incomplete"]: "a path that was measured once, or too few times, has no interval",
+    BADGES["replicated"]: "each path was measured several times",
+    BADGES["published"]: "a provider publishes means; the measurements behind them are not known",
+    QUOTED: "numbers of a text, without the logs",
+    BADGES["not_measured"]: "no measurement was published",
+    BADGES["emulated"]: "a lab with configured delays, not a cloud",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

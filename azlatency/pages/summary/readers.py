@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from azlatency.kit.cells import ReportedRef, RunsRef
-from azlatency.kit.changes import in_percent, last_of_each, when
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
+from azlatency.pages.summary.nights import changes_by_date
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.result import VERDICTS
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 #: The questions, in the order of the first page, which folds those after the fifth.
 QUESTIONS = {
-    "replicas": "Which pair of zones for my replicas?",
+    "replicas": "Which pair of zones for my replicas, and what does a commit wait for?",
     "placement": "Zone, availability set or placement group?",
     "accelerated": "Does accelerated networking matter?",
     "connections": "Do connections break?",
@@ -74,7 +73,7 @@ def answers(
         "throughput": _throughput(streams),
         "bursts": _bursts(falls),
         "connections": _connections(study),
-        "changed": _changed(levels),
+        "changed": changes_by_date(levels, pd.concat([runs, streams])),
         "tools": _tools(runs),
         "one_run": _one_run(runs) or _one_rate(falls) or _published(runs, levels),
     }
@@ -185,26 +184,19 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
     return start, *listed(parts[:_MOST_LISTED])
 
 
-def _changed(levels: History) -> Sentence:
-    """Say how many series changed, and the largest change."""
-    last = last_of_each(levels)
-    if last.empty:
-        return ()
-    row = {str(name): value for name, value in last.iloc[0].items()}
-    size = Linked(in_percent(row), RunsRef(tuple(row["run_ids"].split()), VALUE_COLUMNS[row["metric"]]))
-    count = f"{len(last)} of {levels.series['level'].notna().sum()} series"
-    return f"{count}; most {row['path']}: {row['metric']} ", size, f" {when(row)}"
-
-
 def _connections(study: Study) -> Sentence:
+    """Say how many of the connections that a text reports ended, and when."""
     ends = reported_connection_ends(study.reported)
     if not len(ends):
         return ()
     refs = [ReportedRef(str(path), "failed_at") for path in ends["path"]]
     times = pd.to_datetime(ends["printed"])
-    shown = times.dt.strftime("%H:%M:%S") if times.dt.date.nunique() == 1 else ends["printed"]
-    ended = Linked(count_of(len(ends), "connection"), *refs)
-    return ended, f" ended, at {join_words(list(shown))}; when they began is not known, so no lifetime follows"
+    days, shown = times.dt.strftime("%Y-%m-%d").unique(), join_words(ends["printed"])
+    if len(days) == 1:
+        shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
+    every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
+    ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
+    return ended, f" broke, {shown}; when they began is not known, so no lifetime follows"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:

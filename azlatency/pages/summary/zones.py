@@ -120,11 +120,13 @@ def pairs_of_zones(data: Data) -> Answer | None:
             )
     dots, drawn_only = _dots(data, levels, pairs, pair_of)
     # Nobody who reads a published series can repeat it.
+    logical = data.runs["physical_zone"].isna().any() and not data.window
+    own_names = (" Zone names hold within one account or subscription.",) if logical else ()
     again = "Measure your own pairs" if data.window else "Repeat every pair"
     return Answer(
         badge=badge_of(levels),
         answer=text,
-        inference=inference_of(levels, data.runs, decisive_paths(found)),
+        inference=(*inference_of(levels, data.runs, decisive_paths(found)), *own_names),
         dots=tuple(dots),
         axis=axis_of(levels) + drawn_only,
         next_step=next_rounds(levels, len(pairs.across), again, ", both directions next to each other"),

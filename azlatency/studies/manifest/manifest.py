@@ -48,7 +48,7 @@ FILE_NAME = "study.toml"
 #: Keys of [study] with the type of their values.
 _STUDY_TYPES = {
     **dict.fromkeys(("name", "title", "question", "source", "notes", "before"), "string"),
-    **dict.fromkeys(("likely_cause", "likely_cause_source"), "string"),
+    **dict.fromkeys(("likely_cause", "likely_cause_source", "not_measured"), "string"),
     **dict.fromkeys(("runs", "reported", "baseline"), "file"),
     **dict.fromkeys(("region", "subscription", "vm_size", "placement"), "string"),
     **dict.fromkeys(("emulated", "pseudonymise_subscriptions", "accelerated_networking", "drafted"), "bool"),

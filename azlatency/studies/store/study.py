@@ -77,6 +77,7 @@ class StudyInfo(TypedDict, total=False):
     before: str
     likely_cause: str
     likely_cause_source: str
+    not_measured: str
     runs: str
     reported: str
     baseline: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from helpers.studies import load_card, load_history
+from helpers.studies import load, load_card, load_history
 
 import azlatency as az
+from azlatency.kit.objects import Note
 from azlatency.kit.sentences import plain_sentence
-from azlatency.pages.summary.nights import changed_levels
+from azlatency.pages.summary.nights import changed_levels, changes
 
 
 def test_a_change_in_two_steps_is_said_to_be_one() -> None:
@@ -39,3 +40,18 @@ def test_a_change_of_runs_in_an_assumed_order_does_not_lead() -> None:
     assert len(found.changes) == 1 and changed_levels(found) == ()
     text = plain_sentence(changed_levels(az.history(runs.assign(round=range(40)))))
     assert text.startswith("Changed at run 21: a → b, median +")
+
+
+def test_a_summary_lists_the_changes_and_the_regions_without_one() -> None:
+    """mad02–mad05 0.61 to 0.64 ms and mad04–mad05 0.77 to 0.81 ms in all 22 windows of zones.csv.gz: 1.052 times."""
+    shown = changes(load_history("ibm-cloud-zones"), az.latency(load("ibm-cloud-zones")))
+    assert not isinstance(shown, Note)
+    rows = {row["path"]: row for row in shown.rows}
+    assert (len(rows), rows["Dallas dal12–dal14"]["change"]) == (11, "−71 %")
+    assert rows["Sao Paulo sao01–sao05"]["levels"] == "2.67 ms → 530 µs"
+    last = rows["Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto"]
+    assert last["change"] == "no change confirmed" and ": Madrid 1.05, Sydney 1.21," in last["levels"]
+
+
+def test_runs_of_a_lab_have_no_table_of_published_changes() -> None:
+    assert isinstance(changes(load_history("emulated-nights"), az.latency(load("emulated-nights"))), Note)

@@ -32,14 +32,17 @@ SAID = {
         "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP)",
     },
     "uksouth-echo-latency": {
-        "connections": "3 connections ended, at 10:04:12, 13:23:55 and 13:23:58; when they began is not known, "
-        "so no lifetime follows"
+        "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58; when they began "
+        "is not known, so no lifetime follows"
     },
     "ibm-cloud-zones": {
         "replicas": "Dallas, of 13 regions the one whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
-        # As the history says: 2.67 ms, then 0.53 ms.
-        "changed": "10 of 100 series; most br-sao-sao01-a → br-sao-sao05-a: mean −80 % in or before the 30 days to "
-        "2025-12-14",
+        # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
+        "changed": "10 of 100 series; in or before the 30 days to 2025-12-14: Sao Paulo sao01–sao05 −80 %; in or "
+        "before the 30 days to 2025-11-09: Dallas dal12–dal14 −71 %, London lon05–lon06 −62 %, London lon04–lon06 "
+        "−61 %, Dallas dal12–dal13 −28 %, Dallas dal10–dal12 −24 % and Dallas dal10–dal14 −13 %; in or before the 30 "
+        "days to 2025-10-05: Washington DC wdc06–wdc07 −56 %, Frankfurt fra04–fra05 −32 % and Dallas dal13–dal14 "
+        "−30 %; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto",
         "one_run": "published means of a path on one level differ by up to 1.44 times (us-east-wdc06-a → "
         "us-east-wdc06-a: 90–130 µs), 1.2 times on the typical path",
     },
@@ -51,7 +54,8 @@ SAID = {
         "one_run": "no: 11 transfers on c5.large start at 5.02–9.69 Gbit/s",
     },
     FEW_REGIONS: {
-        "changed": "8 of 20 series; most Tokyo → Toronto: mean −17 % in or before the 30 days to 2025-11-09",
+        "changed": "8 of 20 series; in or before the 30 days to 2025-11-09: 8 paths, from Tokyo → Toronto −17 % to "
+        "Montreal → Osaka −15 %; no change confirmed in Sao Paulo",
         "one_run": "published means of a path on one level differ by up to 1.15 times (Sao Paulo → Toronto: "
         "124–143 ms), 1.09 times on the typical path",
     },
