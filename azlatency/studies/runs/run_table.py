@@ -178,7 +178,7 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 
 def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Refuse to pool runs whose last number is only assumed to count repeats if their values are far apart."""
-    counted = runs["assumed"].fillna("").str.split().map(lambda codes: NUMBER_COUNTS in codes).astype(bool)
+    counted = np.array([NUMBER_COUNTS in codes.split() for codes in runs["assumed"].fillna("")], dtype=bool)
     if not counted.any():
         return runs
     of_counted = values[
