@@ -221,7 +221,9 @@ def test_every_column_is_described(frame: pd.DataFrame) -> None:
     assert all(described[name].endswith(".") for name in set(frame.columns) - UNNAMED)
 
 
-@pytest.mark.parametrize("name", ["ec2-token-buckets", "emulated-cloud", "ibm-cloud-zones"])
+@pytest.mark.parametrize(
+    "name", ["ec2-token-buckets", "emulated-cloud", pytest.param("ibm-cloud-zones", marks=pytest.mark.slow)]
+)
 def test_every_column_of_runs_is_described_where_runs_are_made(name: str) -> None:
     study = load(name)
     for runs in (az.latency(study, percentiles=(99.0,)), az.throughput(study)):

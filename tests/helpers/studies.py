@@ -7,10 +7,12 @@ again. No test may change one.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 from azlatency.pages import summary
 from azlatency.pages.summary.card import Card
 from azlatency.stats.across_runs.run_history import History, history
+from azlatency.studies.imports.in_memory import read_study
 from azlatency.studies.runs.selection import SelectedStudy
 from azlatency.studies.store import study
 
@@ -26,6 +28,11 @@ def load(name: str) -> study.Study:
     whole = load("ibm-cloud-regions")
     ends = zip(whole.runs["run_id"], whole.runs["region"], whole.runs["peer_region"], strict=True)
     return SelectedStudy.of(whole, whole.name, [run_id for run_id, *pair in ends if _FEW.issuperset(pair)])
+
+
+def in_memory(source: Path) -> study.Study:
+    """Return a folder or file of logs as a study; an import, which writes tables, takes several times longer."""
+    return read_study("mine", [source])[0]
 
 
 @cache

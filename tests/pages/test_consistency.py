@@ -56,6 +56,11 @@ class Pages:
     directions: Any
 
     @cached_property
+    def rates(self) -> pd.DataFrame:
+        """The rates in time of all runs, of both ends."""
+        return az.stats.time_series.throughput_series(self.study.intervals, az.studies.run_table(self.study))
+
+    @cached_property
     def tables(self) -> list[Table]:
         """The tables with numbers that several pages show."""
         goodput = az.summarize(self.streams, "throughput_bit_s", unit="bit/s") if len(self.streams) else NOTHING
@@ -268,7 +273,6 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     means = az.summarize(runs, "mean_ns") if len(runs) else NOTHING
     late = az.summarize(runs, "p99_ns") if len(runs) else NOTHING
     goodput = az.summarize(streams, "throughput_bit_s", unit="bit/s") if len(streams) else NOTHING
-    rates = az.stats.time_series.throughput_series(study.intervals, az.studies.run_table(study))
     tails = az.stats.tail_by_run.run_tails(study, runs[:0], limit=1e6)
     nothing_in_time = az.stats.time_series.run_time_series(study, runs[:0])
     segments = az.stats.time_series.reported_segments(study.reported[:0])
@@ -279,7 +283,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
         *tail.find(runs, tails, pages.curves, tails.above, late).findings,
         *placement.find(conditions, steps, steps[:0], runs).findings,
         *vm_baseline.find(az.baseline(study)).findings,
-        *stability.find(nothing_in_time, segments, broken, rates).findings,
+        *stability.find(nothing_in_time, segments, broken, pages.rates).findings,
     ]
     for finding in said:
         for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)", r"\d ([kMG]?B/s)"):
@@ -301,11 +305,10 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
 @of_each_study
 def test_no_shown_rate_or_time_can_be_negative(name: str) -> None:
     pages = pages_of(name)
-    rates = az.stats.time_series.throughput_series(pages.study.intervals, az.studies.run_table(pages.study))
     lows = [
         *pages.typical["low"],
         *pages.curves["low"],
-        *rates["low"],
+        *pages.rates["low"],
     ]
     assert not any(low < 0 for low in lows)
 

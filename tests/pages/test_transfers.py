@@ -19,7 +19,7 @@ in_time = az.stats.time_series
 def buckets() -> tuple[Study, pd.DataFrame, pd.DataFrame]:
     study = load("ec2-token-buckets")
     runs = az.studies.client_side_runs(az.studies.run_table(study))
-    return study, runs, in_time.throughput_series(study.intervals, runs)
+    return study, runs, in_time.rates_of_study(study)
 
 
 def test_each_transfer_is_a_dot_and_hosts_that_start_at_another_rate_have_a_panel(

@@ -17,11 +17,10 @@ from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
-from azlatency.stats.within_run.time_series import by_burst, falling, throughput_series
+from azlatency.stats.within_run.time_series import by_burst, falling, rates_of_study
 from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, percent, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import SENDER
-from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.throughput import throughput
 
 #: Shorter transfers may show only the burst of a link; tools end a minute a little early.
@@ -30,7 +29,7 @@ _SUSTAINED_NS = 59e9
 
 def falling_rates(data: Data) -> Answer | None:
     """Say when and to what rate repeated transfers fall, if at least half of them do."""
-    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    chosen, tested = falling(rates_of_study(data.study))
     # `goodputs` and `single_falls` describe single transfers.
     if 2 * len(chosen) < len(tested) or chosen["path"].is_unique:
         return None
@@ -145,7 +144,7 @@ def goodputs(data: Data) -> Answer | None:
     if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
     dots, axis = ends_of(dots, f"{quantity}, {method.removesuffix(SENDER)}")
-    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    chosen, tested = falling(rates_of_study(data.study))
     falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)
     bursts = ("A transfer of < 60 s may not use up the burst credit: the sustained rate may be lower.",)
@@ -175,7 +174,7 @@ def _elsewhere(runs: pd.DataFrame) -> Sentence:
 
 def single_falls(data: Data) -> Answer | None:
     """Describe single transfers that fall, where no log has the goodput of the whole transfer."""
-    chosen, tested = falling(throughput_series(data.study.intervals, client_runs(data.study)))
+    chosen, tested = falling(rates_of_study(data.study))
     if not (answer := _falls(chosen, tested)):
         return None
     rates = chosen.to_dict("records")

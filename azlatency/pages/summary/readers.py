@@ -21,7 +21,7 @@ from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.result import VERDICTS
-from azlatency.stats.within_run.time_series import by_burst, falling, reported_connection_ends, throughput_series
+from azlatency.stats.within_run.time_series import by_burst, falling, rates_of_study, reported_connection_ends
 from azlatency.studies.format import (
     count_of,
     duration,
@@ -33,7 +33,6 @@ from azlatency.studies.format import (
     plain,
 )
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def answers(
     ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`, ``streams`` as by
     `azlatency.throughput`, ``levels`` as by `azlatency.history`.
     """
-    falls, _ = falling(throughput_series(study.intervals, client_runs(study)))
+    falls, _ = falling(rates_of_study(study))
     found = {
         "replicas": _replicas(trips),
         "placement": _placements(trips),

@@ -50,14 +50,15 @@ def best_partitions(x: FloatArray, most: int, min_segment: int = 1) -> list[tupl
     most = max(min(most, n // min_segment - 1), 0)
     best = np.full((most + 1, n + 1), np.inf)
     last = np.zeros((most + 1, n + 1), dtype="int64")
+    lengths, rows = np.arange(n, 0, -1), np.arange(most)
     for end in range(min_segment, n + 1):
-        starts = np.arange(0, end - min_segment + 1)
-        cost = squares[end] - squares[starts] - (sums[end] - sums[starts]) ** 2 / (end - starts)
+        starts = end - min_segment + 1
+        cost = squares[end] - squares[:starts] - (sums[end] - sums[:starts]) ** 2 / lengths[n - end : n - end + starts]
         best[0, end] = cost[0]
         if most and end >= 2 * min_segment:
-            total = best[:-1, starts] + cost
-            last[1:, end] = total.argmin(axis=1)
-            best[1:, end] = total.min(axis=1)
+            total = best[:-1, :starts] + cost
+            last[1:, end] = at = total.argmin(axis=1)
+            best[1:, end] = total[rows, at]
     return [(_trace_back(last, k, n), float(best[k, n])) for k in range(most + 1) if math.isfinite(best[k, n])]
 
 

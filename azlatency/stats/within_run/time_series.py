@@ -14,10 +14,11 @@ from azlatency.stats.within_run.throttling import fall_of_rates
 from azlatency.stats.within_run.throughput_intervals import mean_rate
 from azlatency.stats.within_run.trend import drift_of
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import name_of
+from azlatency.studies.runs.run_table import client_runs, name_of, once_per_study
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
 
 if TYPE_CHECKING:
+    from azlatency.logs.tables import Logs
     from azlatency.stats.arrays import FloatArray
     from azlatency.stats.rows import Row
     from azlatency.studies.store.study import Study
@@ -218,6 +219,15 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
             }
         )
     return pd.DataFrame(rows, columns=list(_RATES)).astype(_RATES)
+
+
+def rates_of_study(study: Study | Logs) -> pd.DataFrame:
+    """Return `throughput_series` of all tests of a study, computed once: several answers use it."""
+    return once_per_study(study, _rates_of_study)
+
+
+def _rates_of_study(study: Study | Logs) -> pd.DataFrame:
+    return throughput_series(study.intervals, client_runs(study))
 
 
 class Falls(NamedTuple):

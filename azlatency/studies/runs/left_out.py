@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from azlatency.studies.format import count_of, plain, printable
-from azlatency.studies.runs.round_trips import latency
+from azlatency.studies.runs.round_trips import has_times, latency
 from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_values
 from azlatency.studies.runs.throughput import throughput
 
@@ -67,5 +67,7 @@ def used_runs(study: Study | Logs) -> pd.DataFrame:
 
 
 def _with_time_or_rate(study: Study | Logs) -> set[str]:
-    frames = latency(study), latency(study, quantity="connect"), throughput(study, sender_only=True)
+    frames = [latency(study), throughput(study, sender_only=True)]
+    if has_times(study, "connect"):
+        frames.append(latency(study, quantity="connect"))
     return {str(run_id).removesuffix(REVERSE) for frame in frames for run_id in frame.index}

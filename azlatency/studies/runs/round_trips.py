@@ -134,6 +134,17 @@ def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float])
     return refuse_doubtful(runs, runs["median_ns"].fillna(runs["mean_ns"]))
 
 
+def has_times(study: Study | Logs, quantity: str) -> bool:
+    """Whether a log has a time of the quantity: few studies have times to open a connection."""
+    prefix = _METRICS[quantity]
+    return bool(
+        (study.metrics["metric"] == f"{prefix}_mean").any()
+        or (study.quantiles["metric"] == prefix).any()
+        or (study.histograms["metric"] == prefix).any()
+        or (study.samples["quantity"] == quantity).any()
+    )
+
+
 def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
     """Whether round-trip time and rate of transactions are each other's inverse: no burst was in flight."""
     return rtt_ns is not None and rate is not None and abs(rtt_ns * rate / 1e9 - 1) < _MOST_OUTSTANDING - 1

@@ -144,7 +144,9 @@ def _labelled(runs: pd.DataFrame, paths: list[NetworkPath]) -> pd.DataFrame:
     methods, unknown = key.label(runs.assign(path=texts))
     named = runs.assign(path=texts, method=_texts(methods, runs))
     # Those rows of tables that count do not overlap.
-    overlapping = overlapping_runs(named[named["counted"] & (named["dialect"] != FROM_TABLE)])
+    # To select rows of all columns takes several times longer.
+    compared = named[[*_OF_OVERLAP, "run_id", "file"]]
+    overlapping = overlapping_runs(compared[named["counted"] & (named["dialect"] != FROM_TABLE)])
     unknown = [
         f"{codes} {OVERLAP}".strip() if run_id in overlapping else codes
         for codes, run_id in zip(unknown, runs["run_id"], strict=True)
@@ -158,15 +160,16 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
     Such runs may be of different machines. Runs of one file are one after the other, whatever their times say.
     """
     is_timed = runs["started_at"].notna() & (runs["duration_ns"] > _UNCERTAIN_NS)
-    # To sort all columns of a group takes several times longer.
-    timed = runs.loc[is_timed, [*_OF_OVERLAP, "run_id", "file"]]
+    # To sort all columns, or each group by itself, takes several times longer.
+    in_order = runs.loc[is_timed, [*_OF_OVERLAP, "run_id", "file"]].sort_values("started_at", kind="stable")
+    lasted = in_order["duration_ns"]
+    ends = in_order["started_at"] + to_durations((lasted * _CERTAIN_SHARE).clip(upper=lasted - _UNCERTAIN_NS))
+    groups: dict[tuple[str, str], list[tuple[str, str, pd.Timestamp, pd.Timestamp]]] = {}
+    columns = (in_order[name] for name in ("path", "method", "run_id", "file", "started_at"))
+    for path, method, *row in zip(*columns, ends, strict=True):
+        groups.setdefault((path, method), []).append((*row,))
     found: dict[str, str] = {}
-    for _, group in timed.groupby(["path", "method"], sort=False, dropna=False):
-        in_order = group.sort_values("started_at")
-        lasted = in_order["duration_ns"]
-        certain = (lasted * _CERTAIN_SHARE).clip(upper=lasted - _UNCERTAIN_NS)
-        ends = in_order["started_at"] + to_durations(certain)
-        rows = list(zip(in_order["run_id"], in_order["file"], in_order["started_at"], ends, strict=True))
+    for rows in groups.values():
         for (run_id, file, _, end), (other_id, other_file, start, _) in pairwise(rows):
             if start < end and file != other_file:
                 found[run_id], found[other_id] = other_id, run_id
@@ -175,7 +178,7 @@ def overlapping_runs(runs: pd.DataFrame) -> dict[str, str]:
 
 def refuse_doubtful(runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """Refuse to pool runs whose last number is only assumed to count repeats if their values are far apart."""
-    counted = runs["assumed"].fillna("").str.split().map(lambda codes: NUMBER_COUNTS in codes).astype(bool)
+    counted = np.array([NUMBER_COUNTS in codes.split() for codes in runs["assumed"].fillna("")], dtype=bool)
     if not counted.any():
         return runs
     of_counted = values[
@@ -209,7 +212,7 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     """Return what names and labels say about the runs that count and whose scenario the manifest does not say."""
     described = [Described(None, ())] * len(runs)
     is_open = runs["counted"] & runs["scenario"].isna()
-    open_runs = runs[is_open]
+    open_runs = runs[["path", "method", "file", "heading", "round", "repeat"]][is_open]
     numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
     found = treatments(
         list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
@@ -382,9 +385,10 @@ def client_side_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def names_of(runs: pd.DataFrame) -> list[str]:
     """Name each run by its path and method, and by what tells it from the others of the same path and method."""
     which = dict.fromkeys(runs.index, "")
-    for _, group in grouped(runs, ["path", "method"]):
-        if len(group) > 1:
-            which.update(_which(group))
+    used = runs[["path", "method", "round", "repeat", "file", "first_line"]]
+    for places in grouped(used, ["path", "method"]).indices.values():
+        if len(places) > 1:
+            which.update(_which(used.iloc[places]))
     ends = zip(runs.index, runs["path"], runs["method"], strict=True)
     return [f"{path}, {method}{which[run_id]}" for run_id, path, method in ends]
 

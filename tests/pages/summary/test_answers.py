@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import TESTS
-from helpers.studies import FEW_REGIONS, load_card
+from helpers.studies import FEW_REGIONS, in_memory, load_card
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -154,8 +154,8 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
         # The number of the host becomes a part of the server's address and of the received rate: 1.81, 2.81 … Gbit/s.
         text = log.replace("10.2.2.4", f"10.2.3.{host}").replace(" 2.81 Gbits", f" {host + 1}.81 Gbits")
         (tmp_path / "raw" / f"{host}.txt").write_text(text, "utf-8")
-    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
-    card = summary.make_card(az.load("many", processed=tmp_path))
+    study = in_memory(tmp_path / "raw")
+    card = summary.make_card(study)
     assert said(card) == (
         "Goodput: from **1.81 Gbit/s** on 10.2.1.4 → 10.2.3.0 to **14.8 Gbit/s** on 10.2.1.4 → 10.2.3.13 (14 paths)."
     )
@@ -170,8 +170,8 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
     for run, target in enumerate((20, 20, 60)):
         text = log.replace('"target_bitrate":\t40000000', f'"target_bitrate":\t{target}000000')
         (tmp_path / "raw" / f"{run}.json").write_text(text.replace("}\n", "}" + "\n" * (run + 1)), "utf-8")
-    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
-    card = summary.make_card(az.load("rates", processed=tmp_path))
+    study = in_memory(tmp_path / "raw")
+    card = summary.make_card(study)
     assert card.axis == "goodput, iperf3 UDP 60 Mbit/s"
     assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
 
@@ -186,8 +186,8 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     for run in range(3):
         (tmp_path / "raw" / f"run{run}.txt").write_text(sender + "\n" * run, "utf-8")
     (tmp_path / "raw" / "long.txt").write_text(both.replace("10.2.2.4", "10.2.2.7"), "utf-8")
-    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
-    card = summary.make_card(az.load("rates", processed=tmp_path))
+    study = in_memory(tmp_path / "raw")
+    card = summary.make_card(study)
     assert said(card).startswith("Rate at the sender: **47.9 Mbit/s** on ")
     assert card.axis == "rate at the sender, iperf3 UDP 2 s"
     assert plain_sentence(card.inference).endswith(
@@ -199,8 +199,8 @@ def test_a_path_that_another_method_measured_too_is_not_said_to_be_measured_once
     (tmp_path / "raw").mkdir()
     for name in ("3.1-udp.txt", "3.12-udp.txt"):
         (tmp_path / "raw" / name).write_bytes((TESTS / "fixtures" / "iperf3" / name).read_bytes())
-    az.import_study("rates", [tmp_path / "raw"], out=tmp_path)
-    card = summary.make_card(az.load("rates", processed=tmp_path))
+    study = in_memory(tmp_path / "raw")
+    card = summary.make_card(study)
     assert plain_sentence(card.inference).startswith("Each value comes from one run, so this describes ")
 
 
@@ -260,8 +260,8 @@ def test_equal_values_do_not_differ() -> None:
 
 def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) -> None:
     log = raw / "ec2-token-buckets" / "c5.large-us-west-1-1567746298.bw.gz"
-    az.import_study("one", [log], out=tmp_path)
-    card = summary.make_card(az.load("one", processed=tmp_path))
+    study = in_memory(log)
+    card = summary.make_card(study)
     assert said(card) == (
         "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. The logs end 9.0 s later."
     )
@@ -272,8 +272,8 @@ def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     for host in range(1, 9):
         (tmp_path / "raw" / f"{host}.log").write_text(ping(f"10.0.0.{host}", host, host + 0.1, host + 0.2), "utf-8")
-    az.import_study("many", [tmp_path / "raw"], out=tmp_path)
-    text = said(summary.make_card(az.load("many", processed=tmp_path)))
+    study = in_memory(tmp_path / "raw")
+    text = said(summary.make_card(study))
     assert text == (
         "The median round trip takes from **1.1 ms** on ? → 10.0.0.1 to **8.1 ms** on ? → 10.0.0.8 (8 paths)."
     )

@@ -103,8 +103,7 @@ def test_an_interval_of_no_length_has_no_rate() -> None:
 
 
 def test_a_short_series_cannot_tell_whether_a_rate_fell() -> None:
-    study = load("ec2-token-buckets")
-    rates = intime.throughput_series(study.intervals, az.studies.client_side_runs(az.studies.run_table(study)))
+    rates = intime.rates_of_study(load("ec2-token-buckets"))
     first = rates.index == rates.index[0]
     short = rates.assign(flags=rates["flags"].mask(first, "burst_test short_series"))
     assert len(intime.falling(rates).tested) - len(intime.falling(short).tested) == 1
@@ -112,9 +111,7 @@ def test_a_short_series_cannot_tell_whether_a_rate_fell() -> None:
 
 
 def test_transfers_of_other_hosts_are_told_by_their_burst() -> None:
-    study = load("ec2-token-buckets")
-    runs = az.studies.client_side_runs(az.studies.run_table(study))
-    fallen, tested = intime.falling(intime.throughput_series(study.intervals, runs))
+    fallen, tested = intime.falling(intime.rates_of_study(load("ec2-token-buckets")))
     usual, others = intime.by_burst(fallen)
     assert (len(fallen), len(tested), len(usual), len(others)) == (28, 29, 24, 4)
     assert usual["burst_rate"].min() > others["burst_rate"].max()

@@ -9,6 +9,7 @@ import pytest
 from helpers.cases import thinned
 from helpers.places import FIXTURES
 from helpers.results import estimates_of
+from helpers.studies import in_memory
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -51,8 +52,7 @@ def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> N
     *_, head, pattern = assumptions(logs(folder, *names))
     assert pattern == '    pattern = "ping_{repeat}.log"'
     (folder / "study.toml").write_text(f"[study]\n{head}\n{pattern}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    (estimate,) = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
     assert estimate.n == 3
 
 
@@ -78,8 +78,7 @@ def test_repeats_of_an_assumed_counter_far_apart_have_no_interval(
         assert "\n".join(entry.split(" / ")) in said
     lines = "" if entry is None else "\n".join(entry.split(" / "))
     (folder / "study.toml").write_text(f"[study]\n{lines}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    runs = az.latency(in_memory(folder))
     estimate = max(estimates_of(az.summarize(runs, "mean_ns")), key=lambda found: found.n)
     assert estimate.refused is not pooled
     assert ("doubtful_number" in estimate.codes) is not pooled
@@ -97,8 +96,7 @@ def test_the_line_for_names_that_differ_makes_them_repeats(tmp_path: Path) -> No
     folder = tmp_path / "raw" / "mine"
     entry = "\n".join(assumptions(logs(folder, "a/x.log", "b/x.log"))[-3:])
     (folder / "study.toml").write_text(f"[study]\n{entry}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    (estimate,) = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
     assert estimate.n == 2
 
 
@@ -133,8 +131,7 @@ def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
     folder.mkdir(parents=True)
     (folder / "notes.md").write_text(text, "utf-8")
     (folder / "study.toml").write_text("\n".join(["[study]", *map(str.strip, lines)]), "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    return az.load("mine", processed=tmp_path / "out")
+    return in_memory(folder)
 
 
 def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tmp_path: Path) -> None:
@@ -215,8 +212,7 @@ def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
     found = assumptions(logs(folder, "widget_1.log", "widget_2.log", "widget_3.log"))
     (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
     (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    estimates = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
     assert [estimate.n for estimate in estimates] == [1, 1, 1]
     plain = assumptions(logs(tmp_path / "plain", "ping_1.log", "ping_2.log"))
     assert not any("[study]" in line for line in plain), "the name of a tool is no thing"
@@ -241,8 +237,7 @@ def test_the_lines_for_numbers_join_no_other_names(tmp_path: Path, groups: list[
     found = assumptions(logs(folder, *(name for group in groups for name in group)))
     entries = "\n".join(line for line in found if line.startswith("    "))
     (folder / "study.toml").write_text(f"[study]\n{entries}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    runs = az.latency(in_memory(folder))
     pooled = [sorted(files) for _, files in runs.groupby(["path", "method"])["file"]]
     assert sorted(pooled) == sorted(groups)
 
@@ -252,8 +247,7 @@ def test_the_line_for_changing_addresses_joins_the_runs(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
     line = assumptions(logs(folder, *names, host="10.244.{0}.9"))[-1]
     (folder / "study.toml").write_text(f"[study]\n{line}\n", "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    (estimate,) = estimates_of(az.summarize(az.latency(az.load("mine", processed=tmp_path / "out")), "mean_ns"))
+    (estimate,) = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
     assert estimate.n == 4
 
 
@@ -266,8 +260,7 @@ def test_an_address_in_two_zones_is_named_with_both_files(tmp_path: Path) -> Non
     for name, (client, server) in ends.items():
         (folder / name).write_text(text.replace("10.2.1.4", client).replace("10.2.2.4", server), "utf-8")
     (folder / "study.toml").write_text('[study]\npattern = "{zone}_to_{peer_zone}.txt"\n', "utf-8")
-    az.import_study("mine", [folder], out=tmp_path / "out")
-    assert assumptions(az.load("mine", processed=tmp_path / "out")) == [
+    assert assumptions(in_memory(folder)) == [
         "10.2.0.2 is in zone a (a_to_b.txt) and in zone c (b_to_c.txt): check which end the names give first; "
         "peer_zone is the server's"
     ]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
+import pytest
 from helpers.places import FIXTURES
+from helpers.studies import load
 from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.studies.runs.left_out import in_words, used_runs, without_result
+from azlatency.studies.runs.round_trips import has_times
 from azlatency.studies.runs.run_table import client_runs
 
 DEAD = (
@@ -52,3 +57,19 @@ def test_cut_runs_are_used_only_where_no_repeat_is_complete(tmp_path: Path) -> N
     assert files(found) == ["ping_1"]
     (tmp_path / "ping_1.log").write_text(cut(1.0, 2.0), "utf-8")
     assert files(az.parse(tmp_path)) == ["ping_1", "ping_2"]
+
+
+def test_a_run_that_measured_connections_only_is_used() -> None:
+    study = load("westeurope-psping")
+    alone = az.latency(study, quantity="connect").index.difference(az.latency(study).index)
+    assert len(used_runs(study).index.intersection(alone))
+
+
+@pytest.mark.parametrize("table", ["metrics", "quantiles", "histograms", "samples"])
+def test_each_table_can_have_the_times_to_open_a_connection(table: str) -> None:
+    other = pd.DataFrame({"metric": ["rtt_mean", "rtt"], "quantity": "round_trip"})
+    tables = dict.fromkeys(["metrics", "quantiles", "histograms", "samples"], other)
+    assert not has_times(SimpleNamespace(**tables), "connect")  # type: ignore[arg-type]
+    metric = "connect_mean" if table == "metrics" else "connect"
+    tables[table] = pd.DataFrame({"metric": [metric], "quantity": "connect"})
+    assert has_times(SimpleNamespace(**tables), "connect")  # type: ignore[arg-type]

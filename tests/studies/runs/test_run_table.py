@@ -190,6 +190,7 @@ def test_runs_that_overlap_in_time_may_be_of_different_machines() -> None:
     "rows",
     [
         [("1", "x.json", 0, 10), ("2", "y.json", 10, 10)],  # one after the other
+        [("1", "x.json", 60, 10), ("2", "y.json", 0, 10)],  # in another order than that of their names
         [("1", "x.json", 0, 10), ("2", "y.json", 9, 10)],  # clocks differ by a second
         [("1", "x.json", 0, 10), ("2", "x.json", 0, 10)],  # one date above two runs of a file
         [("1", "x.json", 0, 2), ("2", "y.json", 1, 2)],  # 0.9 s and 1.9 s are printed so, and clocks differ

@@ -46,7 +46,7 @@ def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
     assert len(apart) <= 0.05 * with_repeats, apart
 
 
-@pytest.mark.parametrize("every", [16, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [32, pytest.param(1, marks=pytest.mark.slow)])
 def test_labels_pool_no_unlike_runs_and_hardly_ever_refuse_repeats(tmp_path: Path, every: int) -> None:
     notes = [note for note in SCHEMES["label"] if not note.get("ambiguous")][::every]
     wrong: list[tuple[str, list[str]]] = []

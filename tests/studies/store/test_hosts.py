@@ -46,7 +46,10 @@ def test_a_line_that_is_no_fact_of_its_type_is_missing() -> None:
     assert read_facts(b"\n".join(lines)) == {"tx_queues": -7, "qdisc": "fq"}
     frame = hosts_frame({"hosts/a.txt": {}})
     assert list(frame["host"]) == ["a"] and frame.drop(columns=["host", "file"]).isna().all(axis=None)
-    assert len(hosts_frame({})) == 0 and not differing_facts(hosts_frame({}))
+    empty = hosts_frame({})
+    assert len(empty) == 0 and not differing_facts(empty)
+    empty["mine"] = 1
+    assert "mine" not in hosts_frame({}).columns, "each study has its own"
 
 
 def test_a_setting_that_changed_between_nights_is_shown_with_its_time() -> None:
@@ -58,6 +61,7 @@ def test_a_setting_that_changed_between_nights_is_shown_with_its_time() -> None:
             ("1/hosts/b.txt", "2026-11-01", "performance"),
         )
     )
+    assert list(frame["file"]) == ["1/hosts/a.txt", "2/hosts/a.txt", "3/hosts/a.txt", "1/hosts/b.txt"]
     assert list(frame["host"]) == ["a", "a", "a", "b"] and frame["mtu_bytes"].sum() == 6000
     assert differing_facts(frame) == {
         "CPU governor": {"performance": ["a from 2026-11-01 22:00", "b"], "powersave": ["a from 2026-11-03 22:00"]}

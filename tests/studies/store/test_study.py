@@ -29,6 +29,23 @@ from azlatency.studies.store.study import (
     recover,
 )
 
+PINGS = "emulated-zones/ping/az1a-az2a"
+
+
+@pytest.fixture(scope="module")
+def imported_once(tmp_path_factory: pytest.TempPathFactory, raw: Path) -> Path:
+    """The studies ``cni`` and ``mine``, imported once."""
+    folder = tmp_path_factory.mktemp("imported")
+    import_study("cni", [raw / "westeurope-azure-cni"], out=folder)
+    import_study("mine", [raw / PINGS], out=folder)
+    return folder
+
+
+@pytest.fixture
+def imported(imported_once: Path, tmp_path: Path) -> Path:
+    """A copy of `imported_once`, which a test may change."""
+    return shutil.copytree(imported_once, tmp_path / "imported")
+
 
 def test_tables_files_and_frames(study: Path, out: Path) -> None:
     summary = import_study("cni", [study], out=out)
@@ -47,14 +64,13 @@ def test_tables_files_and_frames(study: Path, out: Path) -> None:
     assert loaded.metrics["resolution"].isna().any(), "missing stays missing"
 
 
-def test_other_programs_read_the_files(study: Path, out: Path) -> None:
+def test_other_programs_read_the_files(imported: Path) -> None:
     """Plain Parquet with the unit of each column in its metadata."""
     import pandas as pd
     import pyarrow.parquet as pq
 
-    import_study("cni", [study], out=out)
-    assert len(pd.read_parquet(out / "cni" / "runs.parquet")) == 25
-    schema_of_file = pq.read_schema(out / "cni" / "quantiles.parquet")
+    assert len(pd.read_parquet(imported / "cni" / "runs.parquet")) == 25
+    schema_of_file = pq.read_schema(imported / "cni" / "quantiles.parquet")
     assert schema_of_file.field("value_ns").metadata[b"unit"] == b"ns"
 
 
@@ -67,11 +83,10 @@ def test_samples_are_partitioned_by_tool() -> None:
     assert (loaded.samples["rtt_ns"].dropna() > 0).all()
 
 
-def test_the_state_before_a_hard_kill_is_restored(study: Path, out: Path) -> None:
-    import_study("cni", [study], out=out)
-    os.rename(out / "cni", out / ".cni.12345.old")
-    recover(out / "cni")
-    assert len(load("cni", processed=out).runs) == 25
+def test_the_state_before_a_hard_kill_is_restored(imported: Path) -> None:
+    os.rename(imported / "cni", imported / ".cni.12345.old")
+    recover(imported / "cni")
+    assert len(load("cni", processed=imported).runs) == 25
 
 
 def test_only_remains_of_dead_processes_of_this_study_are_removed(tmp_path: Path) -> None:
@@ -124,20 +139,18 @@ def test_an_import_that_cannot_be_written_changes_nothing_for_the_next_one(
     assert (summary.parsed, summary.reused, len(load("cni", processed=out).runs)) == (1, 19, 25)
 
 
-def test_the_time_of_the_import_is_not_in_the_tables(study: Path, out: Path) -> None:
+def test_the_time_of_the_import_is_not_in_the_tables(imported: Path) -> None:
     import pyarrow.parquet as pq
 
-    import_study("cni", [study], out=out)
-    assert "imported_at" not in pq.read_schema(out / "cni" / "sources.parquet").names
-    assert load("cni", processed=out).sources["imported_at"].nunique() == 1
+    assert "imported_at" not in pq.read_schema(imported / "cni" / "sources.parquet").names
+    assert load("cni", processed=imported).sources["imported_at"].nunique() == 1
 
 
-def test_a_data_set_of_another_version_is_refused_by_name(study: Path, out: Path) -> None:
-    import_study("cni", [study], out=out)
-    stamp = out / "cni" / "import.json"
+def test_a_data_set_of_another_version_is_refused_by_name(imported: Path) -> None:
+    stamp = imported / "cni" / "import.json"
     stamp.write_text(stamp.read_text().replace(f'"layout":{LAYOUT}', '"layout":3'))
     with pytest.raises(az.LogError, match=r"another version of azlatency\. Run: azlatency import --study cni"):
-        load("cni", processed=out)
+        load("cni", processed=imported)
 
 
 def test_a_changed_table_is_named_and_written_again(study: Path, out: Path) -> None:
@@ -165,12 +178,11 @@ def test_a_changed_table_is_named_and_written_again(study: Path, out: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["study.json", "expectations.json", "reported.json"])
-def test_an_edited_description_is_refused(study: Path, out: Path, name: str) -> None:
-    import_study("cni", [study], out=out)
-    described = out / "cni" / name
+def test_an_edited_description_is_refused(imported: Path, name: str) -> None:
+    described = imported / "cni" / name
     described.write_text(described.read_text("utf-8") + "\n", "utf-8")
     with pytest.raises(az.LogError, match=rf"{name}: not as it was imported .* Run: azlatency import"):
-        (loaded := load("cni", processed=out)).reported, loaded.expectations
+        (loaded := load("cni", processed=imported)).reported, loaded.expectations
 
 
 def test_rebuild_notices_a_log_that_was_edited_with_equal_size_and_time(study: Path, out: Path) -> None:
@@ -200,10 +212,9 @@ def test_a_deleted_file_is_named_and_written_again(lost: str, study: Path, out: 
     assert {file: file.read_bytes() for file in before} == before
 
 
-def test_an_unknown_study_lists_the_known(study: Path, out: Path) -> None:
-    import_study("cni", [study], out=out)
-    with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni\."):
-        load("nothing", processed=out)
+def test_an_unknown_study_lists_the_known(imported: Path) -> None:
+    with pytest.raises(az.LogError, match=r"study 'nothing' not found. Known studies: cni, mine\."):
+        load("nothing", processed=imported)
 
 
 def test_the_version_of_a_data_set_names_its_content(study: Path, out: Path, tmp_path: Path) -> None:
@@ -242,25 +253,22 @@ def test_every_key_of_the_manifest_has_a_type() -> None:
 
 
 @pytest.mark.parametrize("name", ["samples/tool=ping/part-0 (copy).parquet", "runs.1.parquet"])
-def test_a_table_that_the_import_did_not_write_is_refused_by_name(tmp_path: Path, raw: Path, name: str) -> None:
-    source = raw / "emulated-zones" / "ping" / "az1a-az2a"
-    import_study("mine", [source], out=tmp_path)
-    folder = tmp_path / "mine"
-    probes = len(az.load("mine", processed=tmp_path).samples)
+def test_a_table_that_the_import_did_not_write_is_refused_by_name(imported: Path, raw: Path, name: str) -> None:
+    folder = imported / "mine"
+    probes = len(az.load("mine", processed=imported).samples)
     shutil.copy(folder / "samples" / "tool=ping" / "part-0.parquet", folder / name)
     with pytest.raises(LogError, match=r"part-0 \(copy\)|runs\.1.*: not a file of this import\. Delete it, or run: "):
-        az.load("mine", processed=tmp_path)
+        az.load("mine", processed=imported)
     with pytest.warns(UserWarning, match="not a file of this import; removed"):
-        import_study("mine", [source], out=tmp_path)
-    assert not (folder / name).exists() and len(az.load("mine", processed=tmp_path).samples) == probes
+        import_study("mine", [raw / PINGS], out=imported)
+    assert not (folder / name).exists() and len(az.load("mine", processed=imported).samples) == probes
 
 
-def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw: Path) -> None:
-    import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
-    probes, samples = len(az.load("mine", processed=tmp_path).samples), tmp_path / "mine" / "samples"
+def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(imported: Path) -> None:
+    probes, samples = len(az.load("mine", processed=imported).samples), imported / "mine" / "samples"
     (samples / ".~lock.parquet").write_bytes(b"x")
     shutil.copy(samples / "tool=ping" / "part-0.parquet", samples / "tool=ping" / "._part-0.parquet")
-    study = az.load("mine", processed=tmp_path)
+    study = az.load("mine", processed=imported)
     assert len(study.samples) == sample_count(study) == probes
 
 
@@ -268,21 +276,18 @@ def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(tmp_path: Path, raw:
     ("key", "value"), [("tables", None), ("tables", 3), ("tables", {"runs.parquet": 3}), ("files", []), ("hosts", None),
                        ("files", {"a.log": 3}), ("imported_at", []), ("imported_at", "today"), ("summary", "x")],
 )  # fmt: skip
-def test_an_edited_stamp_of_other_types_is_refused(tmp_path: Path, raw: Path, key: str, value: object) -> None:
-    source = raw / "emulated-zones" / "ping" / "az1a-az2a"
-    import_study("mine", [source], out=tmp_path)
-    stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
-    (tmp_path / "mine" / "import.json").write_text(json.dumps(stamp | {key: value}), "utf-8")
+def test_an_edited_stamp_of_other_types_is_refused(imported: Path, raw: Path, key: str, value: object) -> None:
+    stamp = json.loads((imported / "mine" / "import.json").read_text("utf-8"))
+    (imported / "mine" / "import.json").write_text(json.dumps(stamp | {key: value}), "utf-8")
     with pytest.raises(LogError, match="imported by another version of azlatency"):
-        az.load("mine", processed=tmp_path)
-    import_study("mine", [source], out=tmp_path)
-    assert len(az.load("mine", processed=tmp_path).samples)
+        az.load("mine", processed=imported)
+    import_study("mine", [raw / PINGS], out=imported)
+    assert len(az.load("mine", processed=imported).samples)
 
 
-def test_a_table_without_its_hash_is_refused(tmp_path: Path, raw: Path) -> None:
-    import_study("mine", [raw / "emulated-zones" / "ping" / "az1a-az2a"], out=tmp_path)
-    stamp = json.loads((tmp_path / "mine" / "import.json").read_text("utf-8"))
+def test_a_table_without_its_hash_is_refused(imported: Path) -> None:
+    stamp = json.loads((imported / "mine" / "import.json").read_text("utf-8"))
     stamp["tables"]["runs.parquet"] = None
-    (tmp_path / "mine" / "import.json").write_text(json.dumps(stamp), "utf-8")
+    (imported / "mine" / "import.json").write_text(json.dumps(stamp), "utf-8")
     with pytest.raises(LogError, match=r"runs\.parquet: not as it was imported"):
-        az.load("mine", processed=tmp_path).runs  # noqa: B018
+        az.load("mine", processed=imported).runs  # noqa: B018
