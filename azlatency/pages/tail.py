@@ -276,7 +276,7 @@ def find(
         shallow = unbounded.loc[unbounded["n"].idxmin()]
         sentence = (
             f"{shallow['what']} of {shallow['path']} has too few of its {plain(shallow['n'])} packets above it for an "
-            "upper bound; the table marks the others."
+            f"upper bound{'; the table marks the others' if len(unbounded) > 1 else ''}."
         )
         findings.append(act(sentence))
     if found.runs.empty and quantiles.empty:

@@ -73,7 +73,8 @@ def _has_samples(facts: _Facts) -> bool:
 
 def _has_tail(facts: _Facts) -> bool:
     quantiles = facts.study.quantiles
-    return bool(((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any()) or _has_samples(facts)
+    is_printed = ((quantiles["metric"] == "rtt") & (quantiles["q"] >= _TAIL)).any()
+    return bool(is_printed or facts.latency_runs["p99_ns"].notna().any()) or _has_samples(facts)
 
 
 def _has_both_directions(facts: _Facts) -> bool:

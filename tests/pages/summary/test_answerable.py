@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from helpers.studies import load
+from pathlib import Path
+
+from helpers.places import FIXTURES
+from helpers.studies import in_memory, load
 
 from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.store.study import Study
@@ -47,6 +50,13 @@ def test_rates_alone_are_enough_for_the_page_on_stability() -> None:
 def test_reported_percentiles_are_no_tail_that_was_not_measured(echo: Study) -> None:
     """The text prints a p99 of 1,050, 2,250 and 8,100 us; the page on stability shows them."""
     assert {question.page for question in unanswered(echo) if question.elsewhere} == {"01_latency", "03_tail"}
+
+
+def test_the_classes_of_a_histogram_show_a_tail_if_they_hold_a_hundred_round_trips(tmp_path: Path) -> None:
+    few = FIXTURES / "psping" / "typed-latency.log"
+    text = few.read_text("utf-8").replace("15 iterations", "305 iterations").replace("Sent = 10,", "Sent = 300,")
+    (tmp_path / "many.log").write_text(text.replace("0.19\t7\n", "0.19\t297\n").replace("81920,", "2457600,"), "utf-8")
+    assert "03" in pages(in_memory(few)) and "03" not in pages(in_memory(tmp_path / "many.log"))
 
 
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:
