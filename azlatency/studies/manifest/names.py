@@ -126,6 +126,7 @@ _AT = (
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
+    r"|(?<![a-z0-9])20[12]\d-(?:[0-2]\d\d|3[0-5]\d|36[0-6])(?![\w-])|(?<![a-z0-9])\d{4,14}_?(?:utc|gmt)(?![a-z0-9])"
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
@@ -169,7 +170,7 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(
     rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
-    rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
+    rf"|第?\d+[{_CJK}]+|[{_CJK}]+?(?=第?\d+[{_CJK}])|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
@@ -186,7 +187,10 @@ _ORDINAL = re.compile(
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-_NEGATIONS = ("no", "non", "not", "un")
+#: A word and what it negates: ``nofirewall``, ``without_firewall``.
+_NEGATED = re.compile(
+    r"(?<![^\W\d_])(?:no|non|not|un|without|ohne|sans|sin|senza|sem|zonder|bez)[\W_]?(?P<word>[^\W\d_]{3,})"
+)
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = """
@@ -206,10 +210,11 @@ _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
-#: Members of series: ``r1``, ``run_a``, and two numbers that may be a month and a day, or an hour and a minute.
+#: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
+    r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![\w.-])"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
@@ -266,9 +271,12 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
         for word in _words(level, series)
     ]
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
+    numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
     if last is None or not words[last].is_free or _names_a_thing(words, last, series):
+        last = None
+    elif _is_counted_inside(words, last, numbered):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
@@ -309,13 +317,16 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     """
     members: dict[str, set[str]] = {}
     words: set[str] = set()
+    negated: dict[str, set[str]] = {}
     for name in names:
         for level in [name] if are_labels else levels_of(name):
-            words.update(_LETTERS.findall(level.casefold()))
+            found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
+            words |= {*_LETTERS.findall(level.casefold())} - found.keys()
+            for word, text in found.items():
+                negated.setdefault(word, set()).add(text)
             for match in _SERIES.finditer(level):
                 members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-    negated = ((word, word.removeprefix(sign)) for word in words for sign in _NEGATIONS if word.startswith(sign))
-    treatments = frozenset(word for pair in negated if pair[1] in words for word in pair)
+    treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
 
 
@@ -330,6 +341,11 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
     if kind == "ordinal":
         return len(texts) >= _FEWEST_LETTERS and without_gap({_ORDINALS.index(text) for text in texts}, firsts=[0])
+    if kind == "hour":  # nothing lasts no hours
+        return "00h" in texts
+    if kind == "date":  # of versions, the last number changes most
+        days, months, years = map(set, zip(*(map(int, text.split(".")) for text in texts), strict=True))
+        return max(days) <= 31 and max(months) <= 12 and len(days) > len(years) == 1
     pairs = [tuple(map(int, text.split("-"))) for text in texts]
     if without_gap({number for pair in pairs for number in pair}):
         return False
@@ -477,6 +493,13 @@ def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> b
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
     return bool(before and behind) and not is_result(before[0])
+
+
+def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word]) -> bool:
+    """Return whether counters with a word stand behind a number, or below it: ``gro_0_run1``, ``gro_0/run1``."""
+    level, start = words[at].level, words[at].start
+    before = [word.text for word in words[:at] if word.level == level]
+    return not all(map(is_result, before)) and any((-each.level, each.start) > (-level, start) for each in counters)
 
 
 def is_result(word: str) -> bool:

@@ -182,10 +182,10 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
 
 def _is_switch(name: Name) -> bool:
     """Return whether the number of a name may switch a setting: ``gro_0`` and ``gro_1``, but not ``ping_0``."""
-    if name.last is None or not name.place or number_in(name.last.text) > 1:
+    if name.last is None or number_in(name.last.text) > 1:
         return False
-    before = name.parts[name.place - 1]
-    return before.level == name.last.level and not before.text.isdecimal() and not is_result(before.text)
+    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+    return bool(before) and not before[-1].isdecimal() and not all(map(is_result, before))
 
 
 def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
@@ -212,7 +212,8 @@ def _told_apart(
         if text in common:
             continue
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(parts) and part.text.isdecimal()]
-        named = [place for place in beside if parts[place].level == part.level and is_thing(parts[place].text)]
+        named = [place for place in beside if parts[place].level == part.level]
+        named.sort(key=lambda place: not is_thing(parts[place].text))
         chosen |= dict.fromkeys([at, *named[:1]])
     return [parts[at] for at in sorted(chosen)]
 
