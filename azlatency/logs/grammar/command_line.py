@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -248,10 +248,11 @@ def describe_settings(
     options: Mapping[str, Sequence[str]],
     switches: Mapping[str, Sequence[str]],
     flags: str = "",
+    neutral: str = "",
 ) -> None:
     """Set ``requested_count`` and ``settings`` of a run from its command line, unless its log states them.
 
-    ``programs``, ``options``, ``switches`` and ``flags`` are those that the parser declares
+    ``programs``, ``options``, ``switches``, ``flags`` and ``neutral`` are those that the parser declares
     (`azlatency.logs.parsers.Parser`).
     """
     words = arguments_of(words_of(row["command"]), programs)
@@ -263,7 +264,23 @@ def describe_settings(
     for name, spellings in options.items():
         if name != "requested_count" and (value := option(words, *spellings, flags=flags)) is not None:
             stated[name] = value[:_LONGEST]
+    if neutral:
+        stated |= _further_options(words, {*neutral.split()}.union(*options.values(), *switches.values()))
     row["settings"] = settings_text(stated | settings_of(row.get("settings")))
+
+
+def _further_options(words: Sequence[str], known: Collection[str]) -> dict[str, str]:
+    """Return the options of a tool that its parser does not know: each may be a setting."""
+    stated = {}
+    for word, following in pairwise([*words[1:], "-"]):
+        name, _, value = word.partition("=")
+        if not re.fullmatch(r"--?[A-Za-z][\w-]{0,40}", name) or name in known:
+            continue
+        if name[1] != "-" and name[:2] in known:  # a value in the same word, or switches in one
+            continue
+        is_value = not following.startswith("-") and not _ADDRESS.fullmatch(following)
+        stated[name] = (value or (following if is_value else ""))[:_LONGEST]
+    return stated
 
 
 def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:

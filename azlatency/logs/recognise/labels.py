@@ -92,7 +92,9 @@ _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+#: A word, or a letter with its number: "X710".
+_WORD = re.compile(r"[^\W\d_]{2,}|(?<!\w)[^\W\d_]\d\w*")
+_SPACED = re.compile(r"(?:[^\W\d_] ){2,40}[^\W\d_]")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
     time date started duration real user sys load uptime pid cookie seq elapsed total average avg mean median std stdev
@@ -127,7 +129,7 @@ _CLOSES = re.compile(
 _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
 #: Lines that frame a log or a step of a pipeline, and prompts without a command: they say nothing about a run.
 _FRAME = re.compile(
-    r"</.{0,80}|<\w{1,20}/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
+    r"</.{0,80}|<(?:pre|code|[bh]r|div|p|details|table|t[rdh]|t?body|html|center|span|samp|kbd|[uo]l|li|blockquote)/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
     r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
     r"|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
     re.IGNORECASE,
@@ -418,9 +420,10 @@ def _is_sentence(line: str) -> bool:
 
 def _is_list(line: str) -> bool:
     """Return whether a line is a short text with several numbers that a person sets: ``MTU 1500, 8 streams``."""
+    line = _DATE.sub("", line)
     if len(line) > _LONGEST_CAPTION or _MEASURED_NUMBER.search(line):
         return False
-    return 0 < len(_NUMBER.findall(_DATE.sub("", line))) <= len(_WORD.findall(line))
+    return 0 < len(_NUMBER.findall(line)) <= len(_WORD.findall(line))
 
 
 def _undecorated(line: str) -> str:
@@ -439,6 +442,7 @@ def _label(number: int, line: str) -> _Label | None:
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
     line = _COUNTED.sub("", _DATED.sub("", line))
+    line = line.replace(" ", "") if _SPACED.fullmatch(line) else line
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)
