@@ -60,7 +60,12 @@ _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sys
 #: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
 _COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
 #: The head of a loop over words, and a range of numbers among these.
-_LOOP = re.compile(r"\bfor (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400});\s{0,3}do\b")
+_LOOP = re.compile(
+    r"\b(?:for (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400})|for ?\(\(\s?(?P<counter>\w{1,40})[^()]{0,100}\)\)"
+    r"|while (?:IFS=\S{0,5} )?read(?: -\w)* (?P<read>\w{1,40})[^;]{0,100});\s{0,3}do\b"
+)
+#: Words that xargs hands to a program one by one.
+_XARGS = re.compile(r"\becho (?P<values>[^|;&]{1,400})\|\s?xargs (?:-n ?1\b|-I ?(?P<place>\S{1,10}))(?P<body>.*)")
 _RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
 #: Where a command line writes to: that tells no runs apart.
 _WRITES = re.compile(r"\d?>>?\s?\S+|--(?:logfile|full-log|title|output)(?:=|\s)\s{0,3}\S+")
@@ -104,21 +109,24 @@ def told_by(command: str, runs: int) -> list[str]:
     the value of a loop (``for m in 64 1400; do sockperf … -m $m; done``), unless the loop only counts. If it is not
     known which value a run has, that is its place.
     """
+    if (piped := _XARGS.search(command)) and (piped["place"] or "") in piped["body"]:
+        return told_by(f"for value in {piped['values']}; do run $value; done", runs)
     if not (loops := list(_LOOP.finditer(command))):
         files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
         return files * runs if len(files) == 1 else files if len(files) == runs else []
     parts = [_WRITES.sub("", part) for part in re.split(r"[;|&]+|\bdo\b", command[loops[0].end() :])]
     body = " ".join(part for part in parts if not _is_neutral(part))
-    used = [place for place, loop in enumerate(loops) if re.search(rf"\${{?{loop['name']}\b", body)]
+    names = [loop["name"] or loop["counter"] or loop["read"] for loop in loops]
+    used = [place for place, name in enumerate(names) if re.search(rf"\${{?{name}\b", body)]
     if not used:
         return []
-    values_of = [_values_of(loop["values"]) for loop in loops]
+    values_of = [_values_of(loop["values"] or "$") for loop in loops]
     count = prod(map(len, values_of))
     if not 0 < count <= runs or runs % count:
-        return [f"{', '.join(loops[place]['name'] for place in used)} {run}" for run in range(1, runs + 1)]
+        return [f"{', '.join(names[place] for place in used)} {run}" for run in range(1, runs + 1)]
     passes = list(product(*values_of))
     at = (passes[run * count // runs] for run in range(runs))
-    return [", ".join(f"{loops[place]['name']}={values[place]}" for place in used) for values in at]
+    return [", ".join(f"{names[place]}={values[place]}" for place in used) for values in at]
 
 
 def _values_of(words: str) -> list[str]:

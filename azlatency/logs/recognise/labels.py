@@ -77,7 +77,7 @@ _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}?\s?[^#$%>]{0,80}?[#$%>]\s*"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s?|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
-    r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+"
+    r"|In \[\d{0,5}\]: ?[!%]{0,2}|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+"
     # The bare prompt of root, and not a comment, if what follows sets something.
     r"|#\s(?=ip (?:route|link|addr|rule|tunnel) |tc qdisc |sysctl -w |ethtool -[A-Z] |iptables -|modprobe ))"
     r"(?P<command>\S.*)"

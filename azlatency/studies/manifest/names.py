@@ -225,6 +225,10 @@ _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
     re.IGNORECASE,
 )
+#: Labels that are nothing but an ordinal.
+_ORDINAL_ALONE = re.compile(
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*", re.IGNORECASE
+)
 #: Addresses, UUIDs and the number of a list, which tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
     r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
@@ -295,11 +299,15 @@ def is_file_name(label: str) -> bool:
 
 
 def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:
-    """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it."""
+    """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it.
+
+    If a counter has the number, another word with it says something else: ``gro_1/run1``.
+    """
     certain = {word.number for word in words if word.is_free or word.is_counter}
     glued = {word.number: at for at, word in enumerate(words) if word.number in known and word.number not in certain}
     kept = [word._replace(text=_letters(word.text)) if at in glued.values() else word for at, word in enumerate(words)]
-    return [word for word in kept if not (word.is_free and word.number in known)]
+    counted = {word.number for word in words if word.is_counter}
+    return [word for word in kept if not (word.is_free and word.number in {*known} - counted)]
 
 
 def levels_of(path: str) -> list[str]:
@@ -371,7 +379,7 @@ def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
 
     ``series`` are those of `series_that_count` of all labels.
     """
-    text = _TIME.sub(" ", label[:_LONGEST_LABEL])
+    text = _TIME.sub(" ", "" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL])
     text = _ADDRESS_OR_NUMBER.sub(" ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)

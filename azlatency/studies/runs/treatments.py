@@ -212,8 +212,7 @@ def _told_apart(
         if text in common:
             continue
         beside = [place for place in (at - 1, at + 1) if 0 <= place < len(parts) and part.text.isdecimal()]
-        named = [place for place in beside if parts[place].level == part.level]
-        named.sort(key=lambda place: not is_thing(parts[place].text))
+        named = [place for place in beside if parts[place].level == part.level and is_thing(parts[place].text)]
         chosen |= dict.fromkeys([at, *named[:1]])
     return [parts[at] for at in sorted(chosen)]
 
