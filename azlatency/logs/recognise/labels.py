@@ -113,9 +113,8 @@ _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
 )
 _WORDS_IN_A_SENTENCE = 2
-#: Labels of one block may have a blank line, or one that says nothing, between them.
-_LINES_BETWEEN = 2
-_MOST_OF_BLOCK = 8
+#: Of more labels above one run, the first are not compared.
+_MOST_LABELS = 8
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
 #: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
@@ -217,12 +216,15 @@ def set_labels(
         is_introduced = is_first and place not in described
         if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
-        written = [each for each in above if place in described or not each.is_sentence]
-        written = written or [each for each in above if not is_introduced or said[_DIGITS.sub("", each.text)] > 1]
+        written = [
+            each
+            for each in above
+            if not (is_introduced and each.is_sentence) or said[_DIGITS.sub("", each.text)] > 1
+        ]
         # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        own = [each.text for each in _last_block(written)]
+        own = [each.text for each in written[-_MOST_LABELS:]]
         labels = [*chain[: max(len(chain) - len(own), 0)], *own] if own else chain
         run["heading"] = JOINED.join(filter(None, (heading, *labels))) or None
         if not own or not own[-1].startswith(_POINTING):  # what points to one log says nothing about the next
@@ -231,18 +233,6 @@ def set_labels(
         _add_commands(runs_of_section)
     _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
-
-
-def _last_block(labels: Sequence[_Label]) -> Sequence[_Label]:
-    """Return the last labels, those that stand together: kernel, MTU and number of a run."""
-    first = len(labels) - 1
-    while (
-        first > len(labels) - _MOST_OF_BLOCK
-        and first > 0
-        and labels[first].line - labels[first - 1].line <= _LINES_BETWEEN
-    ):
-        first -= 1
-    return labels[max(min(first, len(labels) - 2), 0) :]
 
 
 def _described(
