@@ -61,6 +61,8 @@ _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,
 _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+#: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
+NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
 #: What points to the log above it.
 _POINTING = ("^", "↑")
 #: A number and what it counts, which no tool or shell prints: ``4 VMs per host``, ``100 m cable``.
@@ -437,14 +439,14 @@ def _label(number: int, line: str) -> _Label | None:
         return None
     match = _LABEL.fullmatch(line)
     if match is None:
-        line = _undecorated(line)
+        line = line if NUMBER_ALONE.fullmatch(line) else _undecorated(line)
         if not line or _SAID_BY_TOOLS.search(line):
             return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING and not (_BARE_WORD.fullmatch(text) and not words)
+    is_noise = words <= _SAYS_NOTHING and not (not words and (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text)))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)

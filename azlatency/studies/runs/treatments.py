@@ -13,7 +13,7 @@ from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.logs.recognise.labels import COMMAND, JOINED
+from azlatency.logs.recognise.labels import COMMAND, JOINED, NUMBER_ALONE
 from azlatency.studies.manifest.names import (
     Name,
     Part,
@@ -238,13 +238,13 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
 
 def labels_apart(headings: Sequence[str | None]) -> list[str]:
     """Return what the label of each run says that not all say."""
-    series = series_that_count(
-        (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
-    )
-    chains = [
-        {_without_marks(text): _compared(text, series) for text in (heading or "").split(JOINED) if text}
-        for heading in headings
-    ]
+    parts = [list(filter(None, (heading or "").split(JOINED))) for heading in headings]
+    # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
+    alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
+    if without_gap({*map(number_in, alone)}):
+        parts = [[text for text in texts if text not in alone] for texts in parts]
+    series = series_that_count((text for texts in parts for text in texts), are_labels=True)
+    chains = [{_without_marks(text): _compared(text, series) for text in texts} for texts in parts]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
     # Labels that differ in a counter only are shown as the first of them.
     shown: dict[str, str] = {}
