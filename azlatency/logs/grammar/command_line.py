@@ -48,7 +48,7 @@ _NEUTRAL_TEXT = """
     ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
     hostname uptime uname ver id who whoami w exit logout quit tmux screen man help which whereis command df du free
     top htop ps pgrep kill jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
-    jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
+    !! jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
     wget nslookup dig host getent arp netstat ss traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu
     lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
     hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
@@ -64,6 +64,8 @@ _LOOP = re.compile(
     r"\b(?:for (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400})|for ?\(\(\s?(?P<counter>\w{1,40})[^()]{0,100}\)\)"
     r"|while (?:IFS=\S{0,5} )?read(?: -\w)* (?P<read>\w{1,40})[^;]{0,100});\s{0,3}do\b"
 )
+#: The head of a loop in PowerShell or in a batch file; `_` is its variable if it has no name.
+_OTHER_LOOP = re.compile(r"\b(?:foreach ?\(\$|for (?:/\w )?%{1,2})(?P<name>\w{1,40})|(?:%|ForEach-Object) ?\{", re.IGNORECASE)
 #: Words that xargs hands to a program one by one.
 _XARGS = re.compile(r"\becho (?P<values>[^|;&]{1,400})\|\s?xargs (?:-n ?1\b|-I ?(?P<place>\S{1,10}))(?P<body>.*)")
 _RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
@@ -111,6 +113,10 @@ def told_by(command: str, runs: int) -> list[str]:
     """
     if (piped := _XARGS.search(command)) and (piped["place"] or "") in piped["body"]:
         return told_by(f"for value in {piped['values']}; do run $value; done", runs)
+    if other := _OTHER_LOOP.search(command):
+        name = other["name"] or "_"
+        is_used = re.search(rf"[$%]{name}\b", _WRITES.sub("", command[other.end() :]))
+        return [f"{name} {run}" for run in range(1, runs + 1)] if is_used else []
     if not (loops := list(_LOOP.finditer(command))):
         files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
         return files * runs if len(files) == 1 else files if len(files) == runs else []

@@ -98,7 +98,7 @@ _SHORTEST_END = 5
 #: And these end kinds of treatments: "haproxy", "podnetwork".
 _ENDS_OF_TREATMENTS = frozenset({"proxy", "route", "network", "endpoint", "tunnel", "bridge", "relay"})
 _ENDS_OF_COMPOUNDS = sorted(
-    {"size", "node", "rate"}.union(
+    {"size", "node", "rate", "flow"}.union(
         thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
     )
     - _ENDS_OF_TREATMENTS
@@ -115,12 +115,14 @@ _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
+    r"|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|okt(?:ober)?|dez(?:ember)?|janvier|février|mars"
+    r"|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|sept?iembre|octubre|noviembre|diciembre)"
 )
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
-    rf"(?:[T_ .-]{{0,3}}{_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}}|[-_]\d{{3,9}})?s?)?(?:[ _]?[ap]m)?"
+    rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}}|[-_]\d{{3,9}})?s?)?(?:[ _]?[ap]m)?"
     r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
@@ -131,7 +133,7 @@ _TIME = re.compile(
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![0-9])(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20[0-3]\d{_AT}(?![0-9])"
-    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
+    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]{{0,2}}(?:de )?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
