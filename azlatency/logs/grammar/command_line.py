@@ -65,7 +65,9 @@ _LOOP = re.compile(
     r"|while (?:IFS=\S{0,5} )?read(?: -\w)* (?P<read>\w{1,40})[^;]{0,100});\s{0,3}do\b"
 )
 #: The head of a loop in PowerShell or in a batch file; `_` is its variable if it has no name.
-_OTHER_LOOP = re.compile(r"\b(?:foreach ?\(\$|for (?:/\w )?%{1,2})(?P<name>\w{1,40})|(?:%|ForEach-Object) ?\{", re.IGNORECASE)
+_OTHER_LOOP = re.compile(
+    r"\b(?:foreach ?\(\$|for (?:/\w )?%{1,2})(?P<name>\w{1,40})|(?:%|ForEach-Object) ?\{", re.IGNORECASE
+)
 #: Words that xargs hands to a program one by one.
 _XARGS = re.compile(r"\becho (?P<values>[^|;&]{1,400})\|\s?xargs (?:-n ?1\b|-I ?(?P<place>\S{1,10}))(?P<body>.*)")
 _RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")

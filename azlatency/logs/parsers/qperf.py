@@ -562,8 +562,8 @@ class QperfParser(Parser):
     }
 
     neutral = (
-        "-t --time -v -vv -vvs -vvu -vvc -vs -vu -vc -vt -vvt --verbose -u --use_bits_per_sec -uu -oo --loop -e --precision -lp --listen_port"
-        " -ip --ip_port -H --host -h --host -c --conf --version"
+        "-t --time -v --verbose --use_bits_per_sec -uu -oo --loop -e --precision -lp --listen_port -ip --ip_port -H -h"
+        " --host --version"
     )
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:

@@ -99,7 +99,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}|(?<!\w)[^\W\d_]\d\w*")
 _SPACED = re.compile(r"(?:[^\W\d_] ){2,40}[^\W\d_]")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
-    time date started duration real user sys load uptime pid cookie seq elapsed total average avg mean median std stdev
+    time date started duration real user sys uptime pid cookie seq elapsed total average avg mean median std stdev
     stddev rtt
 """
 _MEASURED = frozenset(_MEASURED_TEXT.split())
@@ -141,7 +141,7 @@ _BETWEEN = re.compile(r"\s[|.·:=]{1,80}\s+|[.·_]{3,80}|\s+")
 _BRACKETS = frozenset("[](){}<>\"'`")
 #: A person sets whole numbers, and does not write of packets.
 _MEASURED_NUMBER = re.compile(
-    r"\d[.,]\d|\d ?%(?! ?(?:loss|load))|\bpackets?\b|\breceived\b|\btransmitted\b|\blost\b|<\w",
+    r"\d[.,]\d|\bpackets?\b|\breceived\b|\btransmitted\b|\blost\b|<\w",
     re.IGNORECASE,
 )
 #: Lines of nothing but these words say nothing about a run.
@@ -219,9 +219,7 @@ def set_labels(
         if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
         written = [
-            each
-            for each in above
-            if not (is_introduced and each.is_sentence) or said[_DIGITS.sub("", each.text)] > 1
+            each for each in above if not (is_introduced and each.is_sentence) or said[_DIGITS.sub("", each.text)] > 1
         ]
         # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
@@ -446,7 +444,8 @@ def _label(number: int, line: str) -> _Label | None:
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING and not (not words and (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text)))
+    is_noise = words <= _SAYS_NOTHING
+    is_noise &= bool(words) or not (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)

@@ -122,7 +122,8 @@ _MONTH = (
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
-    rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}}|[-_]\d{{3,9}})?s?)?(?:[ _]?[ap]m)?"
+    rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d"
+    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_]\d{3,9})?s?)?(?:[ _]?[ap]m)?"
     r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
@@ -212,7 +213,8 @@ _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
-#: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a month and a day, or an hour and a minute.
+#: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
+#: month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
@@ -229,7 +231,8 @@ _NUMBERED_LABEL = re.compile(
 )
 #: Labels that are nothing but an ordinal.
 _ORDINAL_ALONE = re.compile(
-    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*", re.IGNORECASE
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*",
+    re.IGNORECASE,
 )
 #: Addresses, UUIDs and the number of a list, which tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
@@ -280,9 +283,12 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
-    if last is None or not words[last].is_free or _names_a_thing(words, last, series):
-        last = None
-    elif _is_counted_inside(words, last, numbered):
+    is_dated = _TIME.search(levels[-1]) is not None
+    if last is not None and (
+        not words[last].is_free
+        or _names_a_thing(words, last, series)
+        or _is_counted_inside(words, last, numbered, is_dated=is_dated)
+    ):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
@@ -505,11 +511,15 @@ def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> b
     return bool(before and behind) and not is_result(before[0])
 
 
-def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word]) -> bool:
-    """Return whether counters with a word stand behind a number, or below it: ``gro_0_run1``, ``gro_0/run1``."""
+def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word], *, is_dated: bool) -> bool:
+    """Return whether counters with a word stand behind a number, or below it: ``gro_0_run1``, ``gro_0/run1``.
+
+    ``is_dated``: whether the name of the file contains a date, which counts what is in a folder, too.
+    """
     level, start = words[at].level, words[at].start
     before = [word.text for word in words[:at] if word.level == level]
-    return not all(map(is_result, before)) and any((-each.level, each.start) > (-level, start) for each in counters)
+    is_inside = (is_dated and level > 0) or any((-each.level, each.start) > (-level, start) for each in counters)
+    return is_inside and not all(map(is_result, before))
 
 
 def is_result(word: str) -> bool:
