@@ -283,11 +283,10 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
-    is_dated = _TIME.search(levels[-1]) is not None
     if last is not None and (
         not words[last].is_free
         or _names_a_thing(words, last, series)
-        or _is_counted_inside(words, last, numbered, is_dated=is_dated)
+        or _is_counted_inside(words, last, numbered, levels[-1])
     ):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
@@ -334,14 +333,13 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     members: dict[str, set[str]] = {}
     words: set[str] = set()
     negated: dict[str, set[str]] = {}
-    for name in names:
-        for level in [name] if are_labels else levels_of(name):
-            found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
-            words |= {*_LETTERS.findall(level.casefold())} - found.keys()
-            for word, text in found.items():
-                negated.setdefault(word, set()).add(text)
-            for match in _SERIES.finditer(level):
-                members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
+    for level in {level for name in names for level in ([name] if are_labels else levels_of(name))}:
+        found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
+        words |= {*_LETTERS.findall(level.casefold())} - found.keys()
+        for word, text in found.items():
+            negated.setdefault(word, set()).add(text)
+        for match in _SERIES.finditer(level):
+            members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
 
@@ -511,15 +509,16 @@ def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> b
     return bool(before and behind) and not is_result(before[0])
 
 
-def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word], *, is_dated: bool) -> bool:
+def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word], file: str) -> bool:
     """Return whether counters with a word stand behind a number, or below it: ``gro_0_run1``, ``gro_0/run1``.
 
-    ``is_dated``: whether the name of the file contains a date, which counts what is in a folder, too.
+    A date in the name of the file counts what is in a folder, too.
     """
     level, start = words[at].level, words[at].start
-    before = [word.text for word in words[:at] if word.level == level]
-    is_inside = (is_dated and level > 0) or any((-each.level, each.start) > (-level, start) for each in counters)
-    return is_inside and not all(map(is_result, before))
+    if all(is_result(word.text) for word in words[:at] if word.level == level):
+        return False
+    is_dated = level > 0 and _TIME.search(file) is not None
+    return is_dated or any((-each.level, each.start) > (-level, start) for each in counters)
 
 
 def is_result(word: str) -> bool:
