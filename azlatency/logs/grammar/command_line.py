@@ -123,7 +123,9 @@ def told_by(command: str, runs: int) -> list[str]:
         files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
         return files * runs if len(files) == 1 else files if len(files) == runs else []
     parts = [_WRITES.sub("", part) for part in re.split(r"[;|&]+|\bdo\b", command[loops[0].end() :])]
-    body = " ".join(part for part in parts if not _is_neutral(part))
+    parts = [part for part in parts if not _is_neutral(part)]
+    statements = re.split(r";|&&|\bdo\b", command[loops[0].end() :])
+    body = " ".join([*parts, *filter(_WRITES_SETTING.search, statements)])
     names = [loop["name"] or loop["counter"] or loop["read"] for loop in loops]
     used = [place for place, name in enumerate(names) if re.search(rf"\${{?{name}\b", body)]
     if not used:

@@ -142,8 +142,11 @@ _TIME = re.compile(
     r"|(?<![0-9])(?:(?:19|20)\d\d ?[年년] ?)?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
+    r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
+    r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
+    r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
     r"|(?<![a-z0-9])(?:19|20)\d\d-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?(?![a-z0-9])"
     r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
@@ -284,9 +287,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
     if last is not None and (
-        not words[last].is_free
-        or _names_a_thing(words, last, series)
-        or _is_counted_inside(words, last, numbered, levels[-1])
+        not words[last].is_free or _names_a_thing(words, last, series) or _is_beside_counter(words, last, numbered)
     ):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
@@ -509,16 +510,16 @@ def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> b
     return bool(before and behind) and not is_result(before[0])
 
 
-def _is_counted_inside(words: Sequence[_Word], at: int, counters: Iterable[_Word], file: str) -> bool:
-    """Return whether counters with a word stand behind a number, or below it: ``gro_0_run1``, ``gro_0/run1``.
+def _is_beside_counter(words: Sequence[_Word], at: int, counters: Iterable[_Word]) -> bool:
+    """Return whether counters with a word stand beside a number, or below it: ``run1_gro_0``, ``gro_0/run1``."""
+    level = words[at].level
+    is_setting = not all(is_result(word.text) for word in words[:at] if word.level == level)
+    return is_setting and any(counter.level <= level for counter in counters)
 
-    A date in the name of the file counts what is in a folder, too.
-    """
-    level, start = words[at].level, words[at].start
-    if all(is_result(word.text) for word in words[:at] if word.level == level):
-        return False
-    is_dated = level > 0 and _TIME.search(file) is not None
-    return is_dated or any((-each.level, each.start) > (-level, start) for each in counters)
+
+def is_dated(name: str) -> bool:
+    """Return whether a name contains a date or a time."""
+    return _TIME.search(name) is not None
 
 
 def is_result(word: str) -> bool:

@@ -17,6 +17,7 @@ from azlatency.logs.recognise.labels import COMMAND, JOINED, NUMBER_ALONE
 from azlatency.studies.manifest.names import (
     Name,
     Part,
+    is_dated,
     is_file_name,
     is_result,
     is_thing,
@@ -112,7 +113,7 @@ def _by_names(
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
-    if may_switch and len(names) == len(counted) == 2 and all(map(_is_switch, names.values())):
+    if may_switch and counted == names.keys() and all(map(_is_switch, names.values())):
         counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
@@ -173,11 +174,18 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         if not values or rest in fractions or rest in pairs:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
+        if len(values) < len(numbers) and any(map(_has_dates_below, numbers, map(names.get, numbers))):
+            continue
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
         if is_serial or without_gap(values, firsts):
             counted.update(numbers)
     return counted
+
+
+def _has_dates_below(key: _Key, name: Name | None) -> bool:
+    """Return whether the last number is that of a folder with a file of a date: ``turbo_1/2026-01-31.log``."""
+    return bool(name and name.last and name.last.level) and is_dated(split_path(key[0])[-1])
 
 
 def _is_switch(name: Name) -> bool:
