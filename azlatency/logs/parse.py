@@ -381,7 +381,7 @@ def _parse_log(recorder: Recorder, log: Log, *, above_foreign: bool) -> bool:
         row["heading"] = heading
         row["command"] = row.get("command") or log.command
         if row["command"]:
-            describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+            describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags, parser.neutral)
     return fits
 
 

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
@@ -48,7 +48,7 @@ _NEUTRAL_TEXT = """
     ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
     hostname uptime uname ver id who whoami w exit logout quit tmux screen man help which whereis command df du free
     top htop ps pgrep kill jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
-    jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
+    !! jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
     wget nslookup dig host getent arp netstat ss traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu
     lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
     hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
@@ -60,7 +60,16 @@ _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sys
 #: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
 _COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
 #: The head of a loop over words, and a range of numbers among these.
-_LOOP = re.compile(r"\bfor (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400});\s{0,3}do\b")
+_LOOP = re.compile(
+    r"\b(?:for (?P<name>[A-Za-z_]\w{0,40}) in (?P<values>[^;]{1,400})|for ?\(\(\s?(?P<counter>\w{1,40})[^()]{0,100}\)\)"
+    r"|while (?:IFS=\S{0,5} )?read(?: -\w)* (?P<read>\w{1,40})[^;]{0,100});\s{0,3}do\b"
+)
+#: The head of a loop in PowerShell or in a batch file; `_` is its variable if it has no name.
+_OTHER_LOOP = re.compile(
+    r"\b(?:foreach ?\(\$|for (?:/\w )?%{1,2})(?P<name>\w{1,40})|(?:%|ForEach-Object) ?\{", re.IGNORECASE
+)
+#: Words that xargs hands to a program one by one.
+_XARGS = re.compile(r"\becho (?P<values>[^|;&]{1,400})\|\s?xargs (?:-n ?1\b|-I ?(?P<place>\S{1,10}))(?P<body>.*)")
 _RANGE = re.compile(r"\{(\d{1,4})\.\.(\d{1,4})\}")
 #: Where a command line writes to: that tells no runs apart.
 _WRITES = re.compile(r"\d?>>?\s?\S+|--(?:logfile|full-log|title|output)(?:=|\s)\s{0,3}\S+")
@@ -104,21 +113,30 @@ def told_by(command: str, runs: int) -> list[str]:
     the value of a loop (``for m in 64 1400; do sockperf … -m $m; done``), unless the loop only counts. If it is not
     known which value a run has, that is its place.
     """
+    if (piped := _XARGS.search(command)) and (piped["place"] or "") in piped["body"]:
+        return told_by(f"for value in {piped['values']}; do run $value; done", runs)
+    if other := _OTHER_LOOP.search(command):
+        name = other["name"] or "_"
+        is_used = re.search(rf"[$%]{name}\b", _WRITES.sub("", command[other.end() :]))
+        return [f"{name} {run}" for run in range(1, runs + 1)] if is_used else []
     if not (loops := list(_LOOP.finditer(command))):
         files = _files_of(command) or [comment[1] for comment in [_BEHIND.search(command)] if comment]
         return files * runs if len(files) == 1 else files if len(files) == runs else []
     parts = [_WRITES.sub("", part) for part in re.split(r"[;|&]+|\bdo\b", command[loops[0].end() :])]
-    body = " ".join(part for part in parts if not _is_neutral(part))
-    used = [place for place, loop in enumerate(loops) if re.search(rf"\${{?{loop['name']}\b", body)]
+    parts = [part for part in parts if not _is_neutral(part)]
+    statements = re.split(r";|&&|\bdo\b", command[loops[0].end() :])
+    body = " ".join([*parts, *filter(_WRITES_SETTING.search, statements)])
+    names = [loop["name"] or loop["counter"] or loop["read"] for loop in loops]
+    used = [place for place, name in enumerate(names) if re.search(rf"\${{?{name}\b", body)]
     if not used:
         return []
-    values_of = [_values_of(loop["values"]) for loop in loops]
+    values_of = [_values_of(loop["values"] or "$") for loop in loops]
     count = prod(map(len, values_of))
     if not 0 < count <= runs or runs % count:
-        return [f"{', '.join(loops[place]['name'] for place in used)} {run}" for run in range(1, runs + 1)]
+        return [f"{', '.join(names[place] for place in used)} {run}" for run in range(1, runs + 1)]
     passes = list(product(*values_of))
     at = (passes[run * count // runs] for run in range(runs))
-    return [", ".join(f"{loops[place]['name']}={values[place]}" for place in used) for values in at]
+    return [", ".join(f"{names[place]}={values[place]}" for place in used) for values in at]
 
 
 def _values_of(words: str) -> list[str]:
@@ -248,10 +266,11 @@ def describe_settings(
     options: Mapping[str, Sequence[str]],
     switches: Mapping[str, Sequence[str]],
     flags: str = "",
+    neutral: str = "",
 ) -> None:
     """Set ``requested_count`` and ``settings`` of a run from its command line, unless its log states them.
 
-    ``programs``, ``options``, ``switches`` and ``flags`` are those that the parser declares
+    ``programs``, ``options``, ``switches``, ``flags`` and ``neutral`` are those that the parser declares
     (`azlatency.logs.parsers.Parser`).
     """
     words = arguments_of(words_of(row["command"]), programs)
@@ -263,7 +282,23 @@ def describe_settings(
     for name, spellings in options.items():
         if name != "requested_count" and (value := option(words, *spellings, flags=flags)) is not None:
             stated[name] = value[:_LONGEST]
+    if neutral:
+        stated |= _further_options(words, {*neutral.split()}.union(*options.values(), *switches.values()))
     row["settings"] = settings_text(stated | settings_of(row.get("settings")))
+
+
+def _further_options(words: Sequence[str], known: Collection[str]) -> dict[str, str]:
+    """Return the options of a tool that its parser does not know: each may be a setting."""
+    stated = {}
+    for word, following in pairwise([*words[1:], "-"]):
+        name, _, value = word.partition("=")
+        if not re.fullmatch(r"--?[A-Za-z][\w-]{0,40}", name) or name in known:
+            continue
+        if name[1] != "-" and name[:2] in known:  # a value in the same word, or switches in one
+            continue
+        is_value = not following.startswith("-") and not _ADDRESS.fullmatch(following)
+        stated[name] = (value or (following if is_value else ""))[:_LONGEST]
+    return stated
 
 
 def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:

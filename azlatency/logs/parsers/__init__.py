@@ -196,6 +196,9 @@ class Parser:
     flags : str
         Letters of the switches without a value, if the tool reads its options with getopt: ``-ub100M`` is
         ``-u -b 100M``. Empty for other tools.
+    neutral : str
+        The options that make no two tests differ, or that a column contains: output, duration, ports. Every option that
+        is in none of these lists is then a setting; if the text is empty, such options are not read.
     names_size : bool
         Whether a method always names the size of the message, because the tool is told one.
     sends_rarely : bool
@@ -220,6 +223,7 @@ class Parser:
     options: ClassVar[Mapping[str, Sequence[str]]] = {}
     switches: ClassVar[Mapping[str, Sequence[str]]] = {}
     flags: ClassVar[str] = ""
+    neutral: ClassVar[str] = ""
     units: ClassVar[Mapping[str, UnitDefinition]] = {}
     code_page_phrases: ClassVar[Mapping[str, Sequence[str]]] = {}
     names_size: ClassVar[bool] = False

@@ -561,6 +561,11 @@ class QperfParser(Parser):
         "requested_count": ("-n", "--no_msgs"),
     }
 
+    neutral = (
+        "-t --time -v --verbose --use_bits_per_sec -uu -oo --loop -e --precision -lp --listen_port -ip --ip_port -H -h"
+        " --host --version"
+    )
+
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
         """Return every log but the first: all blocks below one prompt are of one command."""
         return list(range(1, len(logs)))

@@ -56,11 +56,13 @@ _LOGGED = re.compile(
 #: A date and a time behind a text.
 _DATED = re.compile(rf"(?<=[^\W\d])[ ,@(|-]{{1,4}}(?:{_WHEN}){{1,2}}{_ZONE}[\])]?$")
 #: One bare word, or two, which may be the label of the run below.
-_BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)[\w.+/-]{2,40}(?: [\w.+/-]{1,20})?")
+_BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)(?:[\w.+/-]{2,40}|\d)(?: [\w.+/-]{1,20})?")
 #: Letters that are drawn over several lines.
 _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+#: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
+NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
 #: What points to the log above it.
 _POINTING = ("^", "↑")
 #: A number and what it counts, which no tool or shell prints: ``4 VMs per host``, ``100 m cable``.
@@ -77,7 +79,7 @@ _COMMAND = re.compile(
     r"(?:\([\w.-]{1,40}\)\s?)?"
     r"(?:(?![\d.,]{1,20}%)\S{0,80}[$%❯➜»]\s+|\S{1,80}@\S{1,80}?\s?[^#$%>]{0,80}?[#$%>]\s*"
     r"|(?:PS )?[A-Za-z]:\\[^>]{0,200}>\s?|[\w.-]{1,64}:[~/][^#$%>]{0,200}[#$%]\s+|\+{1,4}\s"
-    r"|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+"
+    r"|In \[\d{0,5}\]: ?[!%]{0,2}|(?:(?:ba|z|da|a|k)?sh-\d[\w.]{0,20}|[~/][\w.~/-]{0,60} ?)[#$%]\s+"
     # The bare prompt of root, and not a comment, if what follows sets something.
     r"|#\s(?=ip (?:route|link|addr|rule|tunnel) |tc qdisc |sysctl -w |ethtool -[A-Z] |iptables -|modprobe ))"
     r"(?P<command>\S.*)"
@@ -92,10 +94,12 @@ _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote
 _SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+#: A word, or a letter with its number: "X710".
+_WORD = re.compile(r"[^\W\d_]{2,}|(?<!\w)[^\W\d_]\d\w*")
+_SPACED = re.compile(r"(?:[^\W\d_] ){2,40}[^\W\d_]")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
-    time date started duration real user sys load uptime pid cookie seq elapsed total average avg mean median std stdev
+    time date started duration real user sys uptime pid cookie seq elapsed total average avg mean median std stdev
     stddev rtt
 """
 _MEASURED = frozenset(_MEASURED_TEXT.split())
@@ -111,9 +115,8 @@ _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
 )
 _WORDS_IN_A_SENTENCE = 2
-#: Labels of one block may have a blank line, or one that says nothing, between them.
-_LINES_BETWEEN = 2
-_MOST_OF_BLOCK = 8
+#: Of more labels above one run, the first are not compared.
+_MOST_LABELS = 8
 #: A longer text, or one that ends like a sentence, is no caption.
 _LONGEST_CAPTION = 80
 #: "End of run 1", "Run 1 finished"; but "End-to-end", "Complete offload" and "Tuning done" may be sections.
@@ -127,7 +130,7 @@ _CLOSES = re.compile(
 _COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
 #: Lines that frame a log or a step of a pipeline, and prompts without a command: they say nothing about a run.
 _FRAME = re.compile(
-    r"</.{0,80}|<\w{1,20}/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
+    r"</.{0,80}|<(?:pre|code|[bh]r|div|p|details|table|t[rdh]|t?body|html|center|span|samp|kbd|[uo]l|li|blockquote)/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
     r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
     r"|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
     re.IGNORECASE,
@@ -138,7 +141,7 @@ _BETWEEN = re.compile(r"\s[|.·:=]{1,80}\s+|[.·_]{3,80}|\s+")
 _BRACKETS = frozenset("[](){}<>\"'`")
 #: A person sets whole numbers, and does not write of packets.
 _MEASURED_NUMBER = re.compile(
-    r"\d[.,]\d|\d ?%(?! ?(?:loss|load))|\bpackets?\b|\breceived\b|\btransmitted\b|\blost\b|<\w",
+    r"\d[.,]\d|\bpackets?\b|\breceived\b|\btransmitted\b|\blost\b|<\w",
     re.IGNORECASE,
 )
 #: Lines of nothing but these words say nothing about a run.
@@ -215,12 +218,13 @@ def set_labels(
         is_introduced = is_first and place not in described
         if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
-        written = [each for each in above if place in described or not each.is_sentence]
-        written = written or [each for each in above if not is_introduced or said[_DIGITS.sub("", each.text)] > 1]
+        written = [
+            each for each in above if not (is_introduced and each.is_sentence) or said[_DIGITS.sub("", each.text)] > 1
+        ]
         # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        own = [each.text for each in _last_block(written)]
+        own = [each.text for each in written[-_MOST_LABELS:]]
         labels = [*chain[: max(len(chain) - len(own), 0)], *own] if own else chain
         run["heading"] = JOINED.join(filter(None, (heading, *labels))) or None
         if not own or not own[-1].startswith(_POINTING):  # what points to one log says nothing about the next
@@ -229,18 +233,6 @@ def set_labels(
         _add_commands(runs_of_section)
     _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
-
-
-def _last_block(labels: Sequence[_Label]) -> Sequence[_Label]:
-    """Return the last labels, those that stand together: kernel, MTU and number of a run."""
-    first = len(labels) - 1
-    while (
-        first > len(labels) - _MOST_OF_BLOCK
-        and first > 0
-        and labels[first].line - labels[first - 1].line <= _LINES_BETWEEN
-    ):
-        first -= 1
-    return labels[max(min(first, len(labels) - 2), 0) :]
 
 
 def _described(
@@ -418,9 +410,10 @@ def _is_sentence(line: str) -> bool:
 
 def _is_list(line: str) -> bool:
     """Return whether a line is a short text with several numbers that a person sets: ``MTU 1500, 8 streams``."""
+    line = _DATE.sub("", line)
     if len(line) > _LONGEST_CAPTION or _MEASURED_NUMBER.search(line):
         return False
-    return 0 < len(_NUMBER.findall(_DATE.sub("", line))) <= len(_WORD.findall(line))
+    return 0 < len(_NUMBER.findall(line)) <= len(_WORD.findall(line))
 
 
 def _undecorated(line: str) -> str:
@@ -439,18 +432,20 @@ def _label(number: int, line: str) -> _Label | None:
     if logged := _LOGGED.match(line):
         line = line[logged.end() :]
     line = _COUNTED.sub("", _DATED.sub("", line))
+    line = line.replace(" ", "") if _SPACED.fullmatch(line) else line
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)
     if match is None:
-        line = _undecorated(line)
+        line = line if NUMBER_ALONE.fullmatch(line) else _undecorated(line)
         if not line or _SAID_BY_TOOLS.search(line):
             return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING and not (_BARE_WORD.fullmatch(text) and not words)
+    is_noise = words <= _SAYS_NOTHING
+    is_noise &= bool(words) or not (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)

@@ -72,6 +72,11 @@ class Iperf2Parser(Parser):
     }
     switches: ClassVar = {"no-delay": ("-N", "--nodelay")}
     flags = "146CDNRUVXdehmrsuvz"
+    neutral = (
+        "-c --client -s --server -p --port -t --time -n --num -i --interval -f --format -e --enhanced -y --reportstyle"
+        " -V -D -B --bind -u --udp -d --dualtest -r --tradeoff -R --reverse --full-duplex -P --parallel -o --output -x"
+        " -L -m --print_mss -4 -6 --trip-times --bounceback"
+    )
     units: ClassVar = {"rps": ("1/s", 1)}
     signatures = (
         _weak("Client connecting to ", BANNER_CLIENT),

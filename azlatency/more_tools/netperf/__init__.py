@@ -81,6 +81,7 @@ class NetperfParser(Parser):
         "remote-socket": ("-S",),
         "burst": ("-b",),
     }
+    neutral = "-H -p -t -l -r -P -v -k -o -O -f -d -j -i -I -c -B -4 -6 -L -h"
     units: ClassVar = {
         # Bits are decimal, bytes are binary (netlib.c, format_units).
         **{f"10^{power}bits/s": ("bit/s", 10**power) for power in (0, 3, 6, 9)},

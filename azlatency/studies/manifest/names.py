@@ -98,7 +98,7 @@ _SHORTEST_END = 5
 #: And these end kinds of treatments: "haproxy", "podnetwork".
 _ENDS_OF_TREATMENTS = frozenset({"proxy", "route", "network", "endpoint", "tunnel", "bridge", "relay"})
 _ENDS_OF_COMPOUNDS = sorted(
-    {"size", "node", "rate"}.union(
+    {"size", "node", "rate", "flow"}.union(
         thing for thing in _THINGS if len(thing) >= _SHORTEST_END or (len(thing) > 1 and not thing.isascii())
     )
     - _ENDS_OF_TREATMENTS
@@ -115,22 +115,26 @@ _REGION = re.compile(rf"{AZURE_REGION}|(?:north|south)?(?:east|west|north|south|
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
+    r"|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|okt(?:ober)?|dez(?:ember)?|janvier|février|mars"
+    r"|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|sept?iembre|octubre|noviembre|diciembre)"
 )
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
-    rf"(?:[T_ .-]{{0,3}}{_CLOCK}[-:_.h]?[0-5]\d(?:[-:_.m]?[0-5]\d(?:[.,]\d{{1,9}}|[-_]\d{{3,9}})?s?)?(?:[ _]?[ap]m)?"
+    rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d"
+    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_]\d{3,9})?s?)?(?:[ _]?[ap]m)?"
     r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
+    r"|(?<![a-z0-9])20[12]\d-(?:[0-2]\d\d|3[0-5]\d|36[0-6])(?![\w-])|(?<![a-z0-9])\d{4,14}_?(?:utc|gmt)(?![a-z0-9])"
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![0-9])(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20[0-3]\d{_AT}(?![0-9])"
-    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
+    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]{{0,2}}(?:de )?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
     rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
@@ -138,8 +142,11 @@ _TIME = re.compile(
     r"|(?<![0-9])(?:(?:19|20)\d\d ?[年년] ?)?\d{1,2} ?[月월] ?\d{1,2} ?[日일]"
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
+    r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
+    r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
+    r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
     r"|(?<![a-z0-9])(?:19|20)\d\d-?W(?:0[1-9]|[1-4]\d|5[0-3])(?:-?[1-7])?(?![a-z0-9])"
     r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
@@ -169,7 +176,7 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _TOKEN = re.compile(
     rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
-    rf"|[{_CJK}]*\d+[{_CJK}]+|[{_CJK}]+\d*"
+    rf"|第?\d+[{_CJK}]+|[{_CJK}]+?(?=第?\d+[{_CJK}])|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
@@ -186,7 +193,10 @@ _ORDINAL = re.compile(
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-_NEGATIONS = ("no", "non", "not", "un")
+#: A word and what it negates: ``nofirewall``, ``without_firewall``.
+_NEGATED = re.compile(
+    r"(?<![^\W\d_])(?:no|non|not|un|without|ohne|sans|sin|senza|sem|zonder|bez)[\W_]?(?P<word>[^\W\d_]{3,})"
+)
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_TEXT = """
@@ -206,10 +216,12 @@ _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
-#: Members of series: ``r1``, ``run_a``, and two numbers that may be a month and a day, or an hour and a minute.
+#: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
+#: month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
+    r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![\w.-])"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
@@ -218,6 +230,11 @@ _FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
+    re.IGNORECASE,
+)
+#: Labels that are nothing but an ordinal.
+_ORDINAL_ALONE = re.compile(
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*",
     re.IGNORECASE,
 )
 #: Addresses, UUIDs and the number of a list, which tell no labels apart.
@@ -266,9 +283,12 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
         for word in _words(level, series)
     ]
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
+    numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
-    if last is None or not words[last].is_free or _names_a_thing(words, last, series):
+    if last is not None and (
+        not words[last].is_free or _names_a_thing(words, last, series) or _is_beside_counter(words, last, numbered)
+    ):
         last = None
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
@@ -287,11 +307,15 @@ def is_file_name(label: str) -> bool:
 
 
 def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:
-    """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it."""
+    """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it.
+
+    If a counter has the number, another word with it says something else: ``gro_1/run1``.
+    """
     certain = {word.number for word in words if word.is_free or word.is_counter}
     glued = {word.number: at for at, word in enumerate(words) if word.number in known and word.number not in certain}
     kept = [word._replace(text=_letters(word.text)) if at in glued.values() else word for at, word in enumerate(words)]
-    return [word for word in kept if not (word.is_free and word.number in known)]
+    counted = {word.number for word in words if word.is_counter}
+    return [word for word in kept if not (word.is_free and word.number in {*known} - counted)]
 
 
 def levels_of(path: str) -> list[str]:
@@ -309,13 +333,15 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     """
     members: dict[str, set[str]] = {}
     words: set[str] = set()
-    for name in names:
-        for level in [name] if are_labels else levels_of(name):
-            words.update(_LETTERS.findall(level.casefold()))
-            for match in _SERIES.finditer(level):
-                members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-    negated = ((word, word.removeprefix(sign)) for word in words for sign in _NEGATIONS if word.startswith(sign))
-    treatments = frozenset(word for pair in negated if pair[1] in words for word in pair)
+    negated: dict[str, set[str]] = {}
+    for level in {level for name in names for level in ([name] if are_labels else levels_of(name))}:
+        found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
+        words |= {*_LETTERS.findall(level.casefold())} - found.keys()
+        for word, text in found.items():
+            negated.setdefault(word, set()).add(text)
+        for match in _SERIES.finditer(level):
+            members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
+    treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
 
 
@@ -330,6 +356,11 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
     if kind == "ordinal":
         return len(texts) >= _FEWEST_LETTERS and without_gap({_ORDINALS.index(text) for text in texts}, firsts=[0])
+    if kind == "hour":  # nothing lasts no hours
+        return "00h" in texts
+    if kind == "date":  # of versions, the last number changes most
+        days, months, years = map(set, zip(*(map(int, text.split(".")) for text in texts), strict=True))
+        return max(days) <= 31 and max(months) <= 12 and len(days) > len(years) == 1
     pairs = [tuple(map(int, text.split("-"))) for text in texts]
     if without_gap({number for pair in pairs for number in pair}):
         return False
@@ -355,7 +386,7 @@ def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
 
     ``series`` are those of `series_that_count` of all labels.
     """
-    text = _TIME.sub(" ", label[:_LONGEST_LABEL])
+    text = _TIME.sub(" ", "" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL])
     text = _ADDRESS_OR_NUMBER.sub(" ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
@@ -477,6 +508,18 @@ def _names_a_thing(words: list[_Word], at: int, treatments: frozenset[str]) -> b
         return True
     # In "web-0-ping" the number is that of a pod, but not in "ping_1_tcp".
     return bool(before and behind) and not is_result(before[0])
+
+
+def _is_beside_counter(words: Sequence[_Word], at: int, counters: Iterable[_Word]) -> bool:
+    """Return whether counters with a word stand beside a number, or below it: ``run1_gro_0``, ``gro_0/run1``."""
+    level = words[at].level
+    is_setting = not all(is_result(word.text) for word in words[:at] if word.level == level)
+    return is_setting and any(counter.level <= level for counter in counters)
+
+
+def is_dated(name: str) -> bool:
+    """Return whether a name contains a date or a time."""
+    return _TIME.search(name) is not None
 
 
 def is_result(word: str) -> bool:

@@ -13,10 +13,11 @@ from itertools import combinations, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from azlatency.logs.recognise.labels import COMMAND, JOINED
+from azlatency.logs.recognise.labels import COMMAND, JOINED, NUMBER_ALONE
 from azlatency.studies.manifest.names import (
     Name,
     Part,
+    is_dated,
     is_file_name,
     is_result,
     is_thing,
@@ -112,7 +113,7 @@ def _by_names(
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
-    if may_switch and len(names) == len(counted) == 2 and all(map(_is_switch, names.values())):
+    if may_switch and counted == names.keys() and all(map(_is_switch, names.values())):
         counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
@@ -173,6 +174,8 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
         if not values or rest in fractions or rest in pairs:  # "loss_0.1" beside "loss_1": the number is a setting
             continue
         values |= {number for number in taken.get(rest, ()) if number < max(values)}
+        if len(values) < len(numbers) and any(map(_has_dates_below, numbers, map(names.get, numbers))):
+            continue
         # The first of "ping.log", "ping_2.log", "ping_3.log" has no number.
         firsts = (0, 1, 2) if None in numbers.values() else (0, 1)
         if is_serial or without_gap(values, firsts):
@@ -180,12 +183,17 @@ def _counted(names: Mapping[_Key, Name], taken: Mapping[_Rest, set[int]]) -> set
     return counted
 
 
+def _has_dates_below(key: _Key, name: Name | None) -> bool:
+    """Return whether the last number is that of a folder with a file of a date: ``turbo_1/2026-01-31.log``."""
+    return bool(name and name.last and name.last.level) and is_dated(split_path(key[0])[-1])
+
+
 def _is_switch(name: Name) -> bool:
     """Return whether the number of a name may switch a setting: ``gro_0`` and ``gro_1``, but not ``ping_0``."""
-    if name.last is None or not name.place or number_in(name.last.text) > 1:
+    if name.last is None or number_in(name.last.text) > 1:
         return False
-    before = name.parts[name.place - 1]
-    return before.level == name.last.level and not before.text.isdecimal() and not is_result(before.text)
+    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+    return bool(before) and not before[-1].isdecimal() and not all(map(is_result, before))
 
 
 def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
@@ -238,13 +246,13 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
 
 def labels_apart(headings: Sequence[str | None]) -> list[str]:
     """Return what the label of each run says that not all say."""
-    series = series_that_count(
-        (text for heading in headings for text in (heading or "").split(JOINED)), are_labels=True
-    )
-    chains = [
-        {_without_marks(text): _compared(text, series) for text in (heading or "").split(JOINED) if text}
-        for heading in headings
-    ]
+    parts = [list(filter(None, (heading or "").split(JOINED))) for heading in headings]
+    # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
+    alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
+    if without_gap({*map(number_in, alone)}):
+        parts = [[text for text in texts if text not in alone] for texts in parts]
+    series = series_that_count((text for texts in parts for text in texts), are_labels=True)
+    chains = [{_without_marks(text): _compared(text, series) for text in texts} for texts in parts]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
     # Labels that differ in a counter only are shown as the first of them.
     shown: dict[str, str] = {}

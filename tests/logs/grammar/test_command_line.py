@@ -66,7 +66,21 @@ def test_the_settings_of_a_tool_do_not_depend_on_how_its_options_are_written(
     tool: str, command: str, settings: str
 ) -> None:
     parser, row = find_parser(tool), {"command": command}
-    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags, parser.neutral)
+    assert row["settings"] == settings
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "settings"),
+    [("netperf", "netperf -H 10.0.0.5 -t TCP_RR -l 10 -T 0,0 -- -r 1,1 -D", "-D; -T 0,0"),
+     ("iperf3", "iperf3 -c 10.0.0.5 -t10 -Jfm -A 0,2 -B 10.0.0.4", "-A 0,2"),
+     ("sockperf", "sockperf pp -i 10.0.0.5 --tcp -t 10 --tcp-avoid-nodelay --pps=9", "--pps 9; --tcp-avoid-nodelay"),
+     ("qperf", "qperf -vvs -t 10 -lca 4 10.0.0.5 tcp_lat", "-lca 4"), ("ping", "ping -Dn -c 5 -M do 10.0.0.5", "-M do"),
+     ("ping", "ping -c 5 -i -0.2 10.0.0.5", "-i -0.2"), ("wrk", "wrk --unknown 5 http://a", "")],
+)  # fmt: skip
+def test_an_option_that_no_parser_knows_is_a_setting(tool: str, command: str, settings: str) -> None:
+    parser, row = find_parser(tool), {"command": command}
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags, parser.neutral)
     assert row["settings"] == settings
 
 
@@ -145,6 +159,13 @@ def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None
         ("for m in 64 1400; do sockperf pp -i a -m $m; done", 0, []),
         ("ping a  # GRO off", 2, ["GRO off", "GRO off"]),
         ("ping a", 1, []),
+        ("for ((c=0; c<2; c++)); do taskset -c $c ping a; done", 2, ["c 1", "c 2"]),
+        ("while IFS= read -r cc; do iperf3 -c a -C $cc; done < list", 2, ["cc 1", "cc 2"]),
+        ("echo 0 10 | xargs -n1 ./delayed_ping.sh", 2, ["value=0", "value=10"]),
+        ("echo 1 2 | xargs -I{} ping -c 5 a", 2, []),
+        ("foreach ($s in 'on','off') { Set-NetAdapterRsc -Enabled $s; ping a }", 2, ["s 1", "s 2"]),
+        ("1..2 | ForEach-Object { ping a }", 2, []),
+        ("for %i in (a,b) do ping %i", 2, ["i 1", "i 2"]),
     ],
 )
 def test_what_a_command_tells_of_each_run_that_it_printed(command: str, runs: int, told: list[str]) -> None:
@@ -170,5 +191,5 @@ def test_what_a_command_tells_of_each_run_that_it_printed(command: str, runs: in
 def test_what_stands_before_a_tool_is_a_setting(command: str, client: str | None, settings: str) -> None:
     row = {"command": command, "client": client}
     parser = find_parser("ping")
-    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags)
+    describe_settings(row, parser.commands, parser.options, parser.switches, parser.flags, parser.neutral)
     assert row["settings"] == settings

@@ -92,6 +92,12 @@ class Iperf3Parser(Parser):
     }
     switches: ClassVar = {"no-delay": ("-N", "--no-delay"), "zerocopy": ("-Z", "--zerocopy")}
     flags = "146DJNRVZdhmsuv"
+    neutral = (
+        "-c --client -s --server -p --port -t --time -n --bytes -i --interval -f --format -J --json --json-stream -V"
+        " --verbose -d --debug -D --daemon -1 --one-off -I --pidfile -4 -6 -u --udp -R --reverse --bidir -P --parallel"
+        " -O --omit -T --title -B --bind --cport --logfile --timestamps --get-server-output --forceflush"
+        " --connect-timeout --rcv-timeout --snd-timeout --udp-counters-64bit"
+    )
     document_keys: ClassVar = {"start": "{"}
     document_type = Document
     signatures = (

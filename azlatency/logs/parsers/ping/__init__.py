@@ -117,6 +117,7 @@ class PingParser(Parser):
     options: ClassVar = {"requested_count": ("-c", "-n"), "-i": ("-i",), "-Q": ("-Q",), "-I": ("-I",)}
     switches: ClassVar = {"-f": ("-f",), "-A": ("-A",)}
     flags = "46ABCDHLORUVabdfhnqrv"
+    neutral = "-c -n -w -W -s -t -D -O -q -v -V -4 -6 -a -h -e -U -r -R --count --size --quiet"
     signatures = SIGNATURES
     code_page_phrases = CODE_PAGE_PHRASES
 

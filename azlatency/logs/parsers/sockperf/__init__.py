@@ -60,6 +60,10 @@ class SockperfParser(Parser):
         "reply-every": ("--reply-every",),
     }
     switches: ClassVar = {"nonblocked": ("--nonblocked",)}
+    neutral = (
+        "-i --ip -p --port -t --time -m --msg-size --tcp --full-log --full-rtt --client_ip --client_port --no-color -d"
+        " --debug --ping-pong --under-load --playback --throughput"
+    )
     identities = (partial(at_most, "valid_sent", "sent"), partial(at_most, "valid_received", "received"))
     # sockperf's MBps are MiB/s (client.cpp 629), and its GBps are 1000 of them.
     units: ClassVar = {"sockperf MBps": ("bit/s", 8 << 20), "sockperf GBps": ("bit/s", 8000 << 20)}
