@@ -57,6 +57,8 @@ _NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
 #: Words that show a state; programs that show it if nothing but a device or a name follows.
 _SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
 _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
+#: Another command, whose output becomes a word of this one: ``ping $(kubectl get pod -o name)``.
+_SUBSTITUTED = re.compile(r"\$\([^()]{0,400}\)|`[^`]{0,400}`")
 #: The head of a loop that counts: ``for ((i = 0; i < 5; i++))``.
 _COUNTING = re.compile(r"\bfor ?\(\(.{0,100}?\)\)")
 #: The head of a loop over words, and a range of numbers among these.
@@ -273,7 +275,7 @@ def describe_settings(
     ``programs``, ``options``, ``switches``, ``flags`` and ``neutral`` are those that the parser declares
     (`azlatency.logs.parsers.Parser`).
     """
-    words = arguments_of(words_of(row["command"]), programs)
+    words = arguments_of(words_of(_SUBSTITUTED.sub("…", row["command"])), programs)
     for spelling in options.get("requested_count", ()) if row.get("requested_count") is None else ():
         if re.fullmatch(r"[1-9]\d{0,11}", count := option(words, spelling, flags=flags) or ""):
             row["requested_count"] = int(count)

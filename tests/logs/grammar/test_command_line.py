@@ -76,6 +76,7 @@ def test_the_settings_of_a_tool_do_not_depend_on_how_its_options_are_written(
      ("iperf3", "iperf3 -c 10.0.0.5 -t10 -Jfm -A 0,2 -B 10.0.0.4", "-A 0,2"),
      ("sockperf", "sockperf pp -i 10.0.0.5 --tcp -t 10 --tcp-avoid-nodelay --pps=9", "--pps 9; --tcp-avoid-nodelay"),
      ("qperf", "qperf -vvs -t 10 -lca 4 10.0.0.5 tcp_lat", "-lca 4"), ("ping", "ping -Dn -c 5 -M do 10.0.0.5", "-M do"),
+     ("ping", "ping -c 3 $(kubectl get pod -o jsonpath={.status.podIP})", ""),
      ("ping", "ping -c 5 -i -0.2 10.0.0.5", "-i -0.2"), ("wrk", "wrk --unknown 5 http://a", "")],
 )  # fmt: skip
 def test_an_option_that_no_parser_knows_is_a_setting(tool: str, command: str, settings: str) -> None:
