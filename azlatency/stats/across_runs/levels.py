@@ -108,7 +108,7 @@ def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float |
     else:
         # A few points at an end, which may be a new level, are no drift.
         inner = x[SHORTEST - 1 : 1 - SHORTEST]
-        is_tested = len(inner) >= 2 * SHORTEST and inner.min() < inner.max()
+        is_tested = len(inner) >= 2 * SHORTEST and bool(inner.min() < inner.max())
         drifts = is_tested and max(_p_of_slope(slope, rest), _p_of_slope(*_line(inner))) <= alpha / 2
     return math.exp(slope * (n - 1)) if drifts else None
 

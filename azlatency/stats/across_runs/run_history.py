@@ -462,6 +462,8 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
     compared: Row = {}
     if series.unit != "fraction" and min(old.min(), new.min()) > 0:
         compared = compare_sides(sides_of(new, old, unit=series.unit), Setting(confidence=confidence))
+        # The estimate is that of the two levels, which stand beside it.
+        compared |= {"ratio": after / before, "difference": after - before}
     verdict, limit = _verdict(before, after, series.unit, margin)
     # What changed within the interval of the time is what may have caused the step.
     last, next_ = max(step.low - 1, 0), min(step.high, len(series.values) - 1)

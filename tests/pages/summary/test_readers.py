@@ -19,7 +19,7 @@ SAID = {
         "replicas": "1–2 105 µs (p99 183 µs), 1–3 1,401 µs (p99 1,597 µs) and 2–3 1,422 µs (p99 1,639 µs)",
         "throughput": "in one zone 11.8 Gbit/s and across zones 7.91–11.8 Gbit/s (iperf3 TCP)",
         # 38.8 ÷ 37.645, 60.5 ÷ 60.563, 699 ÷ 698.945, 718 ÷ 708.390 and 16.9 ÷ 16.791 µs.
-        "tools": "qperf tcp_lat takes 1.010 times as long as sockperf TCP 14 B (95 % CI 0.984 to 1.037; practically "
+        "tools": "qperf tcp_lat takes 1.010 times as long as sockperf TCP 14 B (95 % CI 0.994 to 1.026; practically "
         "equivalent, margin 5 %)",
     },
     "canadacentral-proximity-placement": {
@@ -40,9 +40,9 @@ SAID = {
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         "changed": "10 of 100 series; in or before the 30 days to 2025-12-14: Sao Paulo sao01–sao05 −80 %; in or "
         "before the 30 days to 2025-11-09: Dallas dal12–dal14 −71 %, London lon05–lon06 −62 %, London lon04–lon06 "
-        "−61 %, Dallas dal12–dal13 −28 %, Dallas dal10–dal12 −24 % and Dallas dal10–dal14 −13 %; in or before the 30 "
-        "days to 2025-10-05: Washington DC wdc06–wdc07 −56 %, Frankfurt fra04–fra05 −32 % and Dallas dal13–dal14 "
-        "−30 %; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto",
+        "−60 %, Dallas dal12–dal13 −26 %, Dallas dal10–dal12 −25 % and Dallas dal10–dal14 −11 %; in or before the 30 "
+        "days to 2025-10-05: Washington DC wdc06–wdc07 −57 %, Frankfurt fra04–fra05 −32 % and Dallas dal13–dal14 "
+        "−29 %; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto",
         "one_run": "published means of a path on one level differ by up to 1.44 times (us-east-wdc06-a → "
         "us-east-wdc06-a: 90–130 µs), 1.2 times on the typical path",
     },
