@@ -19,7 +19,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
-from azlatency.stats.across_runs.two_groups import summary, tost
+from azlatency.stats.across_runs.two_groups import rounding_bias, summary, tost
 from azlatency.stats.result import verdict_of
 from azlatency.stats.rows import joined
 from azlatency.studies.runs.groups import check_complete, grouped
@@ -157,9 +157,9 @@ def bland_altman(
     if not spread:
         return row
     error = sd / math.sqrt(n)
-    step_x, step_y = resolution[0] / 2, resolution[1] / 2
-    lowest = float((np.log(np.maximum(x - step_x, x / 2)) - np.log(y + step_y)).mean())
-    highest = float((np.log(x + step_x) - np.log(np.maximum(y - step_y, y / 2))).mean())
+    off_x, off_y = (rounding_bias(step, summary(side).sd) for step, side in zip(resolution, (x, y), strict=True))
+    lowest = float((np.log(np.maximum(x - off_x, x / 2)) - np.log(y + off_y)).mean())
+    highest = float((np.log(x + off_x) - np.log(np.maximum(y - off_y, y / 2))).mean())
     outer, inner = (float(student.ppf(level, n - 1)) for level in ((1 + confidence) / 2, confidence))
     limits = -math.log1p(relative), math.log1p(relative)
     # Bland and Altman use 1.96 at 95 %; other programs print the same limits.

@@ -33,7 +33,7 @@ from azlatency.stats.across_runs.attainable import attainable_paired, attainable
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
 from azlatency.stats.across_runs.shared_spread import shared_spread
-from azlatency.stats.across_runs.two_groups import student_interval, summary, welch
+from azlatency.stats.across_runs.two_groups import rounding_bias, student_interval, summary, welch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -235,17 +235,10 @@ def _rounding(side: RunValues, pooled: float, *, equal: bool) -> tuple[float, fl
     """Return how far the logarithm of the mean of a side may lie below and above that of its printed values.
 
     ``equal``: the values show no spread, whatever they are themselves. ``pooled``: standard deviation of both sides.
-
-    The error of a mean of rounded values is a Fourier series in the place within the step, whose first term is the
-    largest; of equal values nothing is known but the step (Widrow, Kollar & Liu 1996).
     """
-    step = side.resolution
-    if not step:
-        return 0.0, 0.0
     shared = pooled * min(1.0, _FEW_FOR_SPREAD / len(side.values))
-    spread = 0.0 if equal else max(_pooled_spread(side.values), shared) / step
-    error = step * (math.exp(-2 * (math.pi * spread) ** 2) / math.pi if spread else 0.5)
-    relative = error / float(np.median(side.values))
+    spread = 0.0 if equal else max(_pooled_spread(side.values), shared)
+    relative = rounding_bias(side.resolution, spread) / float(np.median(side.values))
     return -math.log(max(1 - relative, 0.5)), math.log1p(relative)
 
 

@@ -2,7 +2,7 @@
 
 The functions take plain numbers or arrays and know nothing of runs and paths.
 
-Sources: Welch 1947; Schuirmann 1987 (two one-sided tests).
+Sources: Welch 1947; Schuirmann 1987 (two one-sided tests); Widrow, Kollar & Liu 1996 (rounding).
 """
 
 from __future__ import annotations
@@ -55,6 +55,17 @@ def welch(first: Summary, second: Summary) -> Welch | None:
 def tost(difference: float, error: float, df: float, low: float, high: float) -> float:
     """Return the p-value of "``difference`` lies outside ``low`` to ``high``": the larger of two one-sided t tests."""
     return max(float(stdtr(df, (low - difference) / error)), float(stdtr(df, (difference - high) / error)))
+
+
+def rounding_bias(step: float, spread: float) -> float:
+    """Return how far the mean of values that are rounded to ``step`` may be off, at their standard deviation.
+
+    The error is a Fourier series in the place within the step, whose first term is the largest; of equal values nothing
+    is known but the step.
+    """
+    if not step:
+        return 0.0
+    return step * (math.exp(-2 * (math.pi * spread / step) ** 2) / math.pi if spread else 0.5)
 
 
 def student_interval(values: FloatArray, confidence: float) -> tuple[float, float] | None:
