@@ -16,7 +16,13 @@ from azlatency.studies.runs.run_table import ROLES_OF_TEST, SIDES
 Grade = Literal["good", "limited", "useless"]
 
 #: How the uses begin that promise a row of `azlatency.latency`.
-LATENCY_USES = ("the mean RTT", "percentiles ", "RTTs of single probes", "the frequency table of RTTs")
+LATENCY_USES = (
+    "the mean RTT",
+    "the median RTT",
+    "percentiles ",
+    "RTTs of single probes",
+    "the frequency table of RTTs",
+)
 #: Streams that stand for a run: none, or a direction of a bidirectional test.
 _WHOLE_RUN = {None, *(role for roles in ROLES_OF_TEST.values() for role in roles)}
 #: What an event means for the use of its log, by code. Info events with other codes do not limit the use.
@@ -140,6 +146,8 @@ def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_cl
         uses.append("the mean RTT")
     elif one_outstanding(values.get("rtt_from_rate"), values.get("transaction_rate")):
         uses.append("the mean RTT, computed from the rate")
+    elif any((row["metric"], row["q"]) == ("rtt", 0.5) and row["beyond"] is None for row in quantiles):
+        uses.append("the median RTT")
     for metric in dict.fromkeys(row["metric"] for row in quantiles):
         supported = [row["q"] for row in quantiles if row["metric"] == metric and (row["beyond"] or 0) >= 1]
         if supported:

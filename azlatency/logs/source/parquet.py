@@ -23,6 +23,9 @@ def parquet_as_text(file: IO[bytes], shown: str) -> bytes:
     text = io.BytesIO()
     try:
         table = pq.ParquetFile(file)
+        durations = [field.name for field in table.schema_arrow if pa.types.is_duration(field.type)]
+        if durations:
+            raise SourceError(f"{shown}:1: {durations[0]!r:.60} is a duration; write it as a number, and its unit")
         with csv.CSVWriter(text, table.schema_arrow) as writer:
             for batch in table.iter_batches(_BATCH):
                 writer.write_batch(batch)

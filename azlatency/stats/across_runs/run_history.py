@@ -219,7 +219,7 @@ def history(
     >>> times = [(450 if night < 25 else 490) * 1e3 + night % 7 * 2e3 for night in range(40)]
     >>> runs = pd.DataFrame({"path": "a → b", "method": "ping", "started_at": nights, "median_ns": times})
     >>> print(az.say(az.history(runs).changes))
-    a → b, ping, median: changed on 2026-09-26: +40 µs (+8.9 %, 95 % CI +8.2 to +9.6)
+    a → b, ping, median: changed on 2026-09-26: +40 µs (+8.8 %, 95 % CI +8.2 to +9.6)
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")

@@ -72,6 +72,8 @@ def draft_table(source: Source, name: str) -> list[str]:
     lines = ["[[table]]", f'file = "{toml_text(name)}"', f"columns = {{{said}}}"]
     if left:
         lines.append(f"# not used: {', '.join(map(printable, left))}"[:200])
+    if sum(map(bool, map(_TIME.match, left))) > 1:
+        lines.append("# dates as headings: write a copy with a row for each date, and its number in one column")
     rtts = [name for name in columns if name.startswith("rtt_")]
     for key, names in (("unit", rtts), ("rate_unit", [name for name in columns if name == "throughput"])):
         units = [unit for each in names if (unit := unit_in(headings[each]))]

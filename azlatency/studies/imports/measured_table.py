@@ -6,6 +6,7 @@ Each row with a number becomes a run whose status is ``summary_only``: what it w
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Hashable, Iterable
 from statistics import median_high, median_low
 from typing import NamedTuple
@@ -26,6 +27,8 @@ from azlatency.studies.runs.run_table import FROM_TABLE
 
 #: Events about rows that are left out, which the import names.
 LEFT_OUT = ("no_number", "same_row")
+#: What a heading calls half a round trip, or a delay in one direction.
+_NO_ROUND_TRIP = re.compile(r"rtt ?/ ?2|\bhalf\b|\bhalbe|one[- _]?way|(?<![a-z])owd(?![a-z])|einweg", re.IGNORECASE)
 #: Longer headings, and more of them, are compared no further.
 _LONGEST_HEADING, _MOST_HEADINGS = 60, 200
 
@@ -107,8 +110,11 @@ class _Reader:
                 return self._stop(
                     head, f"the heading {self.headings[name]!r:.60} says {own}, and {key} says {said}; correct one"
                 )
-        last = max((at for at, text in enumerate(head.cells) if text), default=0)
-        self.width = max(last, *self.places.values()) + 1
+            if name.startswith("rtt_") and _NO_ROUND_TRIP.search(self.headings[name]) and self.table.factor == 1:
+                text = f"the heading {self.headings[name]!r:.60} names no round trip, and round_trip = true"
+                return self._stop(head, f"{text}; write false for half round trips (one-way delays are not read)")
+        # A column without a heading may hold remarks.
+        self.width = max(len(head.cells), *(place + 1 for place in self.places.values()))
         return True
 
     def _stop(self, head: TableRow, what: str) -> bool:

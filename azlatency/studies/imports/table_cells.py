@@ -16,10 +16,14 @@ from azlatency.studies.store.own_files import ManifestError
 #: What people write where nothing was measured.
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none", "."})
 _SEPARATED = re.compile(r"[.,'\u00a0\u202f ]")
-#: Thousands are separated by one sign, in groups of three.
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<sign>[.,'\u00a0\u202f ])\d{3}(?:(?P=sign)\d{3})*")
+#: Thousands are separated by one sign, in groups of three; 0.812 has none.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?P<sign>[.,'\u00a0\u202f ])\d{3}(?:(?P=sign)\d{3})*")
 _EXPONENT = re.compile(r"[eE][+-]?\d{1,3}$")
 _ISO = re.compile(rf"{DATE.pattern}(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{{1,9}})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+#: Rows and columns of a table that hold what was computed from the others.
+_COMPUTED = frozenset({"average", "avg", "mean", "median", "total", "sum", "min", "max", "durchschnitt", "mittelwert"})
+_ENDS = frozenset(chain.from_iterable(ENDS))
+_LONGEST_NAME = 500
 #: A year outside of these is a typing error.
 _YEARS = range(1980, 2100)
 _DAY = timedelta(days=1)
@@ -40,9 +44,17 @@ def is_empty(cell: str) -> bool:
     return cell.casefold() in _NOTHING
 
 
+def _is_unit(text: str) -> bool:
+    """Return whether a text is nothing but a unit, as in a second row of headings."""
+    try:
+        return text[:1].isalpha() and len(text) <= LONGEST_CELL and bool(canonical_unit(unit_in_words(text)))
+    except UnitError:
+        return False
+
+
 def number_in(cell: str, name: str, heading: str, table: MeasuredTable) -> Quantity | None:
-    """Return the number of a cell, None for an empty one; raise `CellError` for another text."""
-    if is_empty(cell):
+    """Return the number of a cell, None for an empty one and for a unit below a heading; else raise `CellError`."""
+    if is_empty(cell) or _is_unit(cell.strip("[]() ")):
         return None
     match = CELL.fullmatch(cell) if len(cell) <= LONGEST_CELL else None
     if match is None:
@@ -117,6 +129,10 @@ def fields_of(texts: dict[str, str], table: MeasuredTable) -> Row:
     for name, text in texts.items():
         if "\n" in text:
             raise CellError("break", f"a line break in {name}: a quotation mark is missing, or one too many")
+        if len(text) > _LONGEST_NAME:
+            raise CellError("long", f"{name} has {len(text)} characters, more than {_LONGEST_NAME}; shorten it")
+        if name in _ENDS and text.casefold() in _COMPUTED:
+            raise CellError("computed", f"{text!r} ({name}) is no end of a path; delete the row, or the column")
         if name not in table.numbers and name not in MOMENTS and not is_empty(text):
             try:
                 fields[name] = typed("", name, text)
@@ -137,7 +153,10 @@ def fields_of(texts: dict[str, str], table: MeasuredTable) -> Row:
 
 
 def _start(text: str, table: MeasuredTable, *, is_end: bool) -> datetime:
-    """Return when a window began, in UTC if the text names no zone; a date as its end is the end of that day."""
+    """Return when a window began, in UTC if the text names no zone.
+
+    A date as the end of a window is the end of that day; without a window, it is the day itself.
+    """
     try:
         if table.time_format:
             moment = datetime.strptime(text, table.time_format)
@@ -154,4 +173,6 @@ def _start(text: str, table: MeasuredTable, *, is_end: bool) -> datetime:
         example = 'time_format = "%d.%m.%Y"'
         how = f"correct it, or say how dates are written, day and year included, as in {example} in {table.place}"
         raise CellError("time", f"{text!r:.40} is no date {expected}; {how}") from None
-    return moment + (_DAY if is_date else timedelta()) - timedelta(seconds=table.window_s) if is_end else moment
+    if not is_end or not table.window_s:
+        return moment
+    return moment + (_DAY if is_date else timedelta()) - timedelta(seconds=table.window_s)

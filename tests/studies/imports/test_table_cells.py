@@ -43,7 +43,13 @@ def test_what_is_no_number_is_refused(cell: str) -> None:
         number_in(cell, "rtt_mean", "mean", table(decimal="."))
 
 
-@pytest.mark.parametrize("cell", ["", "-", "–", "n/a", "NaN", "NULL"])
+@pytest.mark.parametrize("decimal", [",", "."])
+def test_a_number_that_begins_with_0_has_no_thousands(decimal: str) -> None:
+    with pytest.raises(CellError, match="no number with the decimal sign"):
+        number_in("0.812" if decimal == "," else "0,812", "rtt_mean", "mean", table(decimal=decimal))
+
+
+@pytest.mark.parametrize("cell", ["", "-", "–", "n/a", "NaN", "NULL", "[ms]", "(µs)", "ms"])
 def test_an_empty_cell_is_no_number(cell: str) -> None:
     assert number_in(cell, "rtt_mean", "mean", table()) is None
 
@@ -51,14 +57,14 @@ def test_an_empty_cell_is_no_number(cell: str) -> None:
 @pytest.mark.parametrize(
     ("text", "keys", "start"),
     [
-        ("2026-01-31", {}, "2026-02-01 00:00:00+00:00"),
+        ("2026-01-31", {}, "2026-01-31 00:00:00+00:00"),
         ("2026-01-31 14:00", {}, "2026-01-31 14:00:00+00:00"),
         ("2026-01-31T14:00+02:00", {}, "2026-01-31 12:00:00+00:00"),
-        ("31.01.2026", {"time_format": "%d.%m.%Y"}, "2026-02-01 00:00:00+00:00"),
+        ("31.01.2026", {"time_format": "%d.%m.%Y", "window_s": 43_200.0}, "2026-01-31 12:00:00+00:00"),
         ("2026-01-31", {"window_s": 86_400.0}, "2026-01-31 00:00:00+00:00"),
     ],
 )
-def test_a_time_is_in_utc_and_a_date_ends_with_its_day(text: str, keys: dict[str, object], start: str) -> None:
+def test_a_time_is_in_utc_and_a_window_ends_with_its_day(text: str, keys: dict[str, object], start: str) -> None:
     assert str(fields_of({"ended_at": text}, table(**keys))["started_at"]) == start
 
 
