@@ -11,8 +11,12 @@ from helpers.places import FIXTURES
 
 import azlatency as az
 from azlatency.gate.verdict import frames_of_metric
+from azlatency.logs.source.decode import Source
+from azlatency.logs.source.expand import expand
 from azlatency.pages.summary.answerable import unanswered
 from azlatency.studies.imports.importer import import_study
+from azlatency.studies.imports.measured_table import read_table
+from azlatency.studies.manifest.measured_table import MeasuredTable
 from azlatency.studies.quality import LATENCY_USES, check
 
 
@@ -34,6 +38,16 @@ def test_an_unusable_file_states_the_reason(tmp_path: Path) -> None:
     (file_check,) = check(az.parse(tmp_path / "x.log"))
     assert file_check.grade == "useless"
     assert "no log of a known tool" in str(file_check)
+
+
+def test_a_table_of_medians_is_usable(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,p50\n1,2,0.5\n", "utf-8")
+    [source] = expand(tmp_path / "t.csv")
+    columns = {"zone": "a", "peer_zone": "b", "rtt_median": "p50"}
+    table = MeasuredTable(place="study.toml:1", columns=columns, unit="ms", numbers=("rtt_median",))
+    assert isinstance(source, Source)
+    (file_check,) = check(read_table(source, table))
+    assert (file_check.grade, file_check.uses) == ("good", ("the median RTT",))
 
 
 def test_a_log_of_a_host_is_no_table_of_measurements() -> None:

@@ -27,6 +27,8 @@ def test_the_rows_are_lines(tmp_path: Path) -> None:
 def test_a_damaged_or_nested_file_is_one_line(tmp_path: Path) -> None:
     path = written(tmp_path, pa.table({"x": [[1, 2], [3]]}))
     [nested] = expand(path)
+    [duration] = expand(written(tmp_path, pa.table({"rtt": pa.array([800_000], pa.duration("ns"))})))
+    assert isinstance(duration, SourceError) and ":1: 'rtt' is a duration; write it as a number" in str(duration)
     path.write_bytes(path.read_bytes()[:60])
     [cut] = expand(path)
     for error in (nested, cut):

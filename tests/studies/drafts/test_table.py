@@ -63,6 +63,11 @@ def test_headings_say_which_column_is_what(tmp_path: Path, text: str, columns: s
     assert draft_table(source_of(tmp_path, text), "t.csv")[2] == f"columns = {{{columns}}}"
 
 
+def test_a_column_for_each_date_is_told(tmp_path: Path) -> None:
+    lines = draft_table(source_of(tmp_path, "From,To,2026-01-01,2026-02-01\na,b,0.5,0.6\n"), "t.csv")
+    assert "# dates as headings: write a copy with a row for each date, and its number in one column" in lines
+
+
 @given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
 def test_any_text_has_a_draft_or_none(text: str) -> None:
     assert isinstance(draft_table(Source("t.csv", "0" * 64, len(text.encode()), "utf-8", text), "t.csv"), list)
