@@ -164,6 +164,6 @@ def _answer(alike: pd.DataFrame) -> str:
     }
     if len(alike) == 1:
         (word, _), _ = max(counts.items(), key=lambda item: item[1])
-        return f"The only pair of tools that send the same packets **{word}** within {margin}."
+        return f"The only pair of tools that send nearly the same packets **{word}** within {margin}."
     parts = [f"**{count}** {words[int(count > 1)]}" for words, count in counts.items() if count]
-    return f"Of {len(alike)} pairs of tools that send the same packets, {', '.join(parts)} within {margin}."
+    return f"Of {len(alike)} pairs of tools that send nearly the same packets, {', '.join(parts)} within {margin}."
