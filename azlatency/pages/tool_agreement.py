@@ -93,6 +93,7 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
             "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
             f"with its {percent(confidence)} interval, and the prediction interval for a new pair (both may be "
             f"clipped). Band: practically equivalent, ±{percent(margin)}."
+            f"{f' Shown: {len(chosen)} of {len(alike)} comparisons.' if len(chosen) < len(alike) else ''}"
         ),
         result=f"Round trips of {far['first']} are {ratio}: {VERDICTS[far['verdict']]}",
         ordering="Shortest path on top.",

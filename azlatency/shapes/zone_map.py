@@ -160,7 +160,7 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
         node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
         node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
-            node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
+            node.set_bbox({"boxstyle": "round,pad=1.0", "facecolor": _NODE, "edgecolor": "none"})
         if name in inside and labelled():
             below = y <= 0
             axis.annotate(

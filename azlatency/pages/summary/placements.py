@@ -36,8 +36,6 @@ from azlatency.studies.format import count_of, format_value, percentile
 from azlatency.studies.runs.run_table import whole_run_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from azlatency.studies.store.study import Study
@@ -135,7 +133,7 @@ def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
     """Compare the lowest printed percentile from p99.9 on at which the nearer placement is slower, of every size."""
     printed = data.study.quantiles
     printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
-    by_size: list[tuple[Sequence[Row], Sequence[pd.Series]]] = []
+    by_size: list[tuple[list[Row], list[pd.Series]]] = []
     for step in _by_size(steps):
         sides = [data.level(step[side]) for side in ("base", "other")]
         values = [

@@ -104,7 +104,7 @@ def test_a_card_with_pairs_of_many_regions_has_a_row_for_each_region() -> None:
 def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
     # The window of 2026-08-16 prints whole ms: 10 and 11 are 10 % apart; Osaka to Chennai 122, back 112.
     assert (
-        "Both directions were measured at most 8.9 % apart, of those farther apart than the printed 1 ms (newest "
+        "Both directions were measured at most 8.9 % apart, leaving out pairs within the printed 1 ms (newest "
         "window only; the page on both directions compares all)."
     ) in said(load_card(FEW_REGIONS))
 
