@@ -24,7 +24,7 @@ COMMIT = (
 GUIDE = {
     "own_logs": (
         "How do I do this with my own logs?",
-        "Clone https://github.com/azlatency/azlatency and run `pip install '.[report]'` in it. "
+        "`git clone https://github.com/azlatency/azlatency`, and in it `pip install '.[report]'`. "
         "`azlatency report FOLDER` then builds pages like these from your logs. It reads 24 tools: "
         "[which](https://github.com/azlatency/azlatency/blob/main/docs/tools/README.md).",
     ),
@@ -196,7 +196,7 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
-    return f"{below} on {provider} were below; times to connect do not count" if values else ""
+    return f"{below} on {provider} were below; connect times do not count" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:

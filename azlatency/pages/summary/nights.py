@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
 
 #: Most series that a card names, and most of one date that the first page names.
-_MOST, _MOST_OF_A_DATE = 2, 6
+_MOST, _MOST_OF_A_DATE = 2, 2
 #: What a date of published windows means.
 _BY = "By a day: first seen in the mean of the {} to that day"
 
@@ -79,7 +79,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         if len(changes) > _MOST_OF_A_DATE:
             away = [change for change in changes[1:-1] if len(change) > 2]
             some = (f"{count_of(len(changes), 'path')}, from ", *changes[0], " to ", *changes[-1])
-            some = (*some, ", also ", *listed(away)) if away else some
+            some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
     sentence += (f"; {count_of(int(rounded.sum()), 'path')} changed by one printed step",) if rounded.any() else ()
     moves = [

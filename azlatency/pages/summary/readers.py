@@ -117,12 +117,13 @@ def _typical(rows: pd.DataFrame) -> pd.Series:
 def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
     """Name a pair of zones with its round trips, and with the p99 that their runs print: what a commit waits for."""
     own = rows[rows["pair"] == pair]
-    typical = f"{short_pair(pair)} ", _linked(own, rows)
+    name, typical = f"{short_pair(pair)} ", _linked(own, rows)
     if own["p99_ns"].isna().any() or (own["origin"] == "reported").any():
-        return typical
+        return name, typical
     runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), "p99_ns")
     like = one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")
-    return *typical, " (p99 ", Linked(span(own["p99_ns"], "ns", like=like), runs), ")"
+    # One link for both: a first page of many links is slow to tab through.
+    return name, Linked(f"{typical.text} (p99 {span(own['p99_ns'], 'ns', like=like)})", *typical.refs, runs)
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:

@@ -38,10 +38,10 @@ SAID = {
     "ibm-cloud-zones": {
         "replicas": "Dallas, of 13 regions the one whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
-        "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: Dallas "
-        "dal12–dal14 −71 %, London lon05–lon06 −62 %, London lon04–lon06 −61 %, Dallas dal12–dal13 −28 %, Dallas "
-        "dal10–dal12 −24 % (back at 2.01 ms in the newest window) and Dallas dal10–dal14 −13 %; by 2025-10-05: "
-        "Washington DC wdc06–wdc07 −56 %, Frankfurt fra04–fra05 −32 % and Dallas dal13–dal14 −30 %; in the newest "
+        "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 6 paths, "
+        "from Dallas dal12–dal14 −71 % to Dallas dal10–dal14 −13 %, among them Dallas dal10–dal12 −24 % (back at 2.01 "
+        "ms in the newest window); by 2025-10-05: 3 paths, from Washington DC wdc06–wdc07 −56 % to Dallas dal13–dal14 "
+        "−30 %; in the newest "
         "window, not confirmed: Sao Paulo sao04–sao05 −14 % and London lon04–lon05 −36 %; too short to test: Chennai "
         "and Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto. By a day: first seen "
         "in the mean of the 30 days to that day",
