@@ -138,8 +138,8 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             }
         )
     columns = {
-        "path": text("path"), "change": text("change"), "level": text("levels"), "changed by": text("date"),
-        "newest window": text("now"),
+        "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
+        "changed by": text("date"),
     }  # fmt: skip
     note = f"{_BY.format(window_length(found.series['window_ns'].iloc[0]))}."
     return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
