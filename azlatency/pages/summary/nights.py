@@ -111,7 +111,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             "levels": " → ".join(format_value(row[end], row["unit"], step=step) for end in ("before", "after")),
             "change": f"{'one printed step: size unknown' if is_rounding(row) else in_percent(row)}{doubt}",
             "now": format_value(now[row["what"]], row["unit"], step=step)
-            + ", away from this level" * (not doubt and row["what"] in {*late["what"]}),
+            + ", off this level" * (not doubt and row["what"] in {*late["what"]}),
             "run_ids": row["run_ids"],
         }
         for row, day, doubt in [

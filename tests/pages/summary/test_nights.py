@@ -48,7 +48,7 @@ def test_a_summary_lists_the_changes_and_the_regions_without_one() -> None:
     assert (len(rows), rows["Dallas dal12–dal14"]["change"]) == (14, "−71 %")
     assert rows["Sao Paulo sao01–sao05"]["levels"] == "2.67 ms → 530 µs"
     # dal10–dal12: 1.36, 1.64, 1.99, 2.08, 2.14 and 2.01 ms from 2026-07-12 on, each the mean of 30 days.
-    assert rows["Dallas dal10–dal12"]["now"] == "2.01 ms, away from this level"
+    assert rows["Dallas dal10–dal12"]["now"] == "2.01 ms, off this level"
     assert rows["Dallas dal12–dal14"]["now"] == "600 µs"
     late = rows["London lon04–lon05"]
     assert (late["levels"], late["change"], late["now"]) == ("2.19 ms → 1.39 ms", "−36 %, not confirmed", "1.39 ms")
