@@ -12,7 +12,6 @@ from azlatency.studies.format import (
     count_of,
     format_value,
     interval_decimals,
-    join_words,
     percent,
     signed,
     signed_value,
@@ -37,12 +36,15 @@ _ONE_STEP = "one_printed_step"
 
 
 def date(change: Row) -> str:
-    """Return when the new level began: the day, with the time if the interval is within it, the window or the run."""
+    """Return when the new level began: the day, with the time if the interval is within it, or the run.
+
+    Of published windows, the day on which the first one at the new level ended.
+    """
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"run {change['at'] + 1}"
     if _is_of_windows(change):
-        return f"{window_length(change['window_ns'])} to {window_end(start, change['window_ns']):%Y-%m-%d}"
+        return f"{window_end(start, change['window_ns']):%Y-%m-%d}"
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -61,13 +63,16 @@ def date_with_interval(change: Row) -> str:
 
 
 def when(change: Row, day: str = "") -> str:
-    """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval."""
-    start = "at" if pd.isna(change["date"]) else "in or before the" if _is_of_windows(change) else "on"
+    """Return when a level changed, as in "on 2026-09-26"; ``day`` stands for the date, as with its interval.
+
+    "By" a day: of published windows, the change was in the window that ends on that day or before it.
+    """
+    start = "at" if pd.isna(change["date"]) else "by" if _is_of_windows(change) else "on"
     return f"{start} {day or date(change)}"
 
 
 def changed(change: Row, day: str = "") -> str:
-    """Return "changed on 2026-09-26", or the window from which on the new level is seen; ``day`` as in `when`."""
+    """Return "changed on 2026-09-26"; ``day`` as in `when`."""
     return f"changed {when(change, day)}"
 
 
@@ -179,11 +184,9 @@ def on_the_way(change: Row, sightings: pd.DataFrame) -> str:
     """Name the points between the levels of a change, which was more than one step; empty if there are not several."""
     rows = sightings[(sightings["kind"] == "on_the_way") & (sightings["what"] == change["what"]) & (sightings["n"] > 1)]
     rows = rows[(rows["at"] + rows["n"] == change["at"]) | (rows["at"] == change["at"])]
-    between = [
-        f"{count_of(row['n'], 'point')} near {format_value(row['after'], row['unit'])}"
-        for row in rows.to_dict("records")
-    ]
-    return f"in more than one step, with {join_words(between)} between" if between else ""
+    return (
+        f"in more than one step, with {count_of(int(rows['n'].sum()), 'point')} between the levels" if len(rows) else ""
+    )
 
 
 def seen(row: Row, family: int) -> str:
@@ -195,6 +198,9 @@ def seen(row: Row, family: int) -> str:
     few = "point" if row["n"] == 1 else points
     if row["kind"] == "oldest":
         return f"{size} after the first {few}, until {end}: too few to test"
+    if row["kind"] == "newest" and not is_missing(row["window_ns"]):
+        few = "disjoint window" if row["n"] == 1 else count_of(row["n"], "disjoint window")
+        return f"{size} in the last {few}, by {start}: too few to test"
     if row["kind"] == "newest":
         return f"{size} in the last {few}, since {start}: too few to test"
     if row["kind"] in ("came_and_went", "on_the_way"):

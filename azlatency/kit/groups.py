@@ -217,6 +217,9 @@ def name_of_pairs(part: Sequence[tuple[str, ...]], every: Sequence[tuple[str, ..
     if len(pairs) > 1 and len(shared) == 1 and len(others) == len(pairs):
         return f"{place} {shared.pop()} to the others"
     names = ["–".join(pair) for pair in pairs]
+    # "1–ukwest" is a zone and a region.
+    if any(one.isdigit() != two.isdigit() for one, two in pairs) and len(names) <= _MOST_PAIRS:
+        return join_words(names)
     return f"{place}s {join_words(names)}" if len(names) <= _MOST_PAIRS else f"{len(names)} pairs of {place}s"
 
 

@@ -120,7 +120,7 @@ def _in_short(change: Row) -> str:
     """Return the date, the size and the label of a change, for a panel that is 2 in wide."""
     day = words.date(change)
     if pd.notna(change["window_ns"]):
-        day = f"window to {words.window_end(change['date'], change['window_ns']):%Y-%m-%d}"
+        day = words.when(change)
     return ", ".join(filter(None, [day, words.in_percent(change), change["label"]]))
 
 
@@ -130,7 +130,7 @@ def changes(found: History) -> Table | Note:
         return Note("No level changed.")
     columns: dict[str, Column] = {
         **_NAMES,
-        "in or before the" if _window(found) else "changed on": text(words.date),
+        "changed by" if _window(found) else "changed on": text(words.date),
         "before": _value(found, "before"),
         "after": _value(found, "after"),
         "change": text(words.size, right=True),
@@ -142,8 +142,8 @@ def changes(found: History) -> Table | Note:
     ]
     if window := _window(found):
         notes.append(
-            f"Of windows that do not overlap, the first {window} whose mean is at the new level: the level changed in "
-            "them or before, and the picture of all published windows may show it earlier."
+            f"By a day: of windows that do not overlap, the first at the new level is that of the {window} to this "
+            "day. The level changed in them or before; the picture of all published windows may show it earlier."
         )
     return table(found.changes, "Changes of level (scope: across runs)", columns, notes, value=_column)
 
@@ -275,7 +275,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     }
     notes = ["Before and after: medians of the points on both sides."]
     if window := _window(found):
-        notes.append(f"Dates are the ends of windows of {window}.")
+        notes.append(f"Dates are the ends of windows of {window}; windows that overlap may show it earlier.")
     return table(rows, "Seen, and not confirmed", columns, notes, value=_column)
 
 

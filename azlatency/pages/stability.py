@@ -222,7 +222,10 @@ def segments_before_the_end(segments: pd.DataFrame) -> Table | Note:
         "changes before, µs": text("before"),
         "p of a trend": number("p", ".2f"),
     }
-    notes = ["No test of so few segments can show that the last change is unusual; compare it with those before."]
+    notes = [
+        "No test of so few segments can show that the last change is unusual; compare it with those before.",
+        "p of a trend: the probability of a trend at least as strong over all segments, if there is none.",
+    ]
     caption = "Was the last change unusual?"
     return table(
         shown, caption, columns, notes, source=lambda row: [ReportedRef(row["path"], "rtt_mean", segment=True)]

@@ -93,6 +93,7 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
             "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
             f"with its {percent(confidence)} interval, and the prediction interval for a new pair (both may be "
             f"clipped). Band: practically equivalent, ±{percent(margin)}."
+            f"{f' Shown: {len(chosen)} of {len(alike)} comparisons.' if len(chosen) < len(alike) else ''}"
         ),
         result=f"Round trips of {far['first']} are {ratio}: {VERDICTS[far['verdict']]}",
         ordering="Shortest path on top.",
@@ -164,6 +165,6 @@ def _answer(alike: pd.DataFrame) -> str:
     }
     if len(alike) == 1:
         (word, _), _ = max(counts.items(), key=lambda item: item[1])
-        return f"The only pair of tools that send the same packets **{word}** within {margin}."
+        return f"The only pair of tools that send nearly the same packets **{word}** within {margin}."
     parts = [f"**{count}** {words[int(count > 1)]}" for words, count in counts.items() if count]
-    return f"Of {len(alike)} pairs of tools that send the same packets, {', '.join(parts)} within {margin}."
+    return f"Of {len(alike)} pairs of tools that send nearly the same packets, {', '.join(parts)} within {margin}."

@@ -48,7 +48,8 @@ def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
     typical = usual.groupby("path")["at_s"].median().sort_values(kind="stable")
     title = f"{len(fallen)} of {len(tested)} rates fall"
     if len(typical) <= _MOST_NAMED:
-        title += f": after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
+        those = f"{len(usual)} that start at {span(usual['burst_rate'], 'bit/s', 2)} " if len(others) else ""
+        title += f": {those}after {', '.join(f'{duration(_NS * at)} ({path})' for path, at in typical.items())}"
     return forest(
         ordered(rows, "panel", runs["panel"]),
         "at_s",

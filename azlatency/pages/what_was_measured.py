@@ -69,7 +69,7 @@ def about(study: Study) -> Table:
     rows = [(key, title, words_of(study.info.get(key)) or "not said") for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
         rows.insert(1, ("emulated", "Emulated", "yes: a lab with configured delays, not a cloud"))
-    columns = {"what": text("title"), "as the manifest says": text("value")}
+    columns = {"what": text("title"), "as the study describes it": text("value")}
     frame, caption = pd.DataFrame(rows, columns=["key", "title", "value"]), str(study.info.get("title", study.name))
     return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])])
 

@@ -176,6 +176,8 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         way=[way + (" (same zone)" if row["same_zone"] else "") for way, row in zip(ways, rows, strict=True)],
         truth=[_configured_ratio(links, row, metric) for row in rows],
         n=counts,
+        # One run each way is not tested; "inconclusive" would say that it was.
+        verdict=pairs["verdict"].where(pairs["ratio_low"].notna(), "not_tested"),
     ).sort_values(["same_zone", "ratio"], kind="stable")
     if len(shown) == 1:
         only = shown.iloc[0]

@@ -156,11 +156,12 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
         _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"] if labelled() else "", far=far)
     inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
-        axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
+        (circle,) = axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
         node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
         node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
-            node.set_bbox({"boxstyle": "round,pad=0.4", "facecolor": _NODE, "edgecolor": "none"})
+            circle.set_visible(False)
+            node.set_bbox({"boxstyle": "round,pad=1.0", "facecolor": _NODE, "edgecolor": "none"})
         if name in inside and labelled():
             below = y <= 0
             axis.annotate(

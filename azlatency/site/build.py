@@ -26,10 +26,11 @@ from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
-from azlatency.site.front import COMMIT, LANES, Source, answered, crossing, pairs, picture, tiles
+from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
 from azlatency.site.kernels.outputs import write_notebook, write_whole
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
+from azlatency.site.markdown import markdown_line, plain_text
 from azlatency.site.notebooks import (
     Progress,
     new_kernel,
@@ -303,6 +304,8 @@ class _Site:
         for document in self._documents:
             pages[document.at], parts = document.page(environment, self._documents)
             entries.append((document.at, document.title, "Concepts", parts))
+        guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
+        entries.append(("index.html", "First page", "All studies", guide))
         if pairs(_sources(made)):
             entries.append(
                 ("across.html", "All round trips", "All studies", (("text", "pairs", "Replicas", (COMMIT,)),))
@@ -331,6 +334,7 @@ class _Site:
             pages=pages,
             cards=cards,
             documents=self._documents,
+            guide=[(anchor, question, markdown_line(said)) for anchor, (question, said) in GUIDE.items()],
         )
 
     def across(self, made: list[Made]) -> str:

@@ -113,9 +113,16 @@ def card_view(record: Any, links: Links | None = None) -> CardView | None:
         return None
     texts["axis"] += ", log scale" if logarithmic else ""
     texts |= {name: tuple(record.get(name, ())) for name in _LISTS}
+    texts["round_trips"] = tuple(_linked_trip(trip, links) for trip in texts["round_trips"])
     readers = {question: _sentence(parts, links) for question, parts in dict(record.get("readers", {})).items()}
     files = {name: list(file) for name, file in dict(record.get("files", {})).items()}
     return CardView(**texts, dots=dots, readers=readers, files=files)
+
+
+def _linked_trip(trip: Mapping[str, Any], links: Links | None) -> dict[str, Any]:
+    """Return a round trip with the id of what it comes from on the page of the card in the place of its references."""
+    found = links(trip, f"{trip['path']}, {trip['method']}") if links and trip.get("refs") else None
+    return {name: value for name, value in trip.items() if name != "refs"} | {"target": found.target if found else ""}
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:

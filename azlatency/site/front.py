@@ -16,10 +16,24 @@ from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.studies.format import format_value, join_words, one_prefix
 
 COMMIT = (
-    "A synchronous commit of a database waits for at least one round trip to the replica that confirms it: where the "
-    "median and p99 are known, half of the commits wait longer than the one, one in a hundred longer than the other. "
-    "The time to write on both sides is added."
+    "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
+    "of replicas, for the slowest one that it needs. Half of the measured round trips took longer than the median, one "
+    "in a hundred longer than the p99. Load, and the time to write on both sides, add to it."
 )
+#: Questions that no study answers, and their answers in Markdown, by their place on the first page.
+GUIDE = {
+    "own_logs": (
+        "How do I do this with my own logs?",
+        "`git clone https://github.com/azlatency/azlatency`, and in it `pip install '.[report]'`. "
+        "`azlatency report FOLDER` then builds pages like these from your logs. It reads 24 tools: "
+        "[which](https://github.com/azlatency/azlatency/blob/main/docs/tools/README.md).",
+    ),
+    "cite": (
+        "How do I cite this, and under which licence is it?",
+        "Cite a study by its source and data version, which stand at the top of its summary; some sources name no "
+        "author or date. The logs are their authors’, azlatency is under the MIT licence.",
+    ),
+}
 #: Placements of the picture on the first page.
 LANES = ("same_zone", "cross_zone", "cross_region")
 #: From how many runs on a round trip is repeated.
@@ -104,10 +118,13 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The pairs of zones of a study (name, round trip, its statistic, p99, runs and id), and what is not known."""
+    """The pairs of zones of a study, and what is not known.
+
+    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id.
+    """
 
     source: Source
-    rows: tuple[tuple[str, str, str, str, str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
     unknown: str
 
 
@@ -178,8 +195,8 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         for source, trip in trips
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
-    below = sum(value < limit for value in values)
-    return f"{below} of {len(values)} round trips across zones on {provider} were below" if values else ""
+    below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
+    return f"{below} on {provider} were below; connect times do not count" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:
@@ -231,7 +248,10 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         if not any(trip["placement"] == "cross_zone" for trip in trips.values()):
             continue
         rows = tuple(
-            (_where(trip), _typical(trip), trip["statistic"], format_value(trip["p99"], "ns") or "–", _runs(trip), row)
+            (
+                *(_where(trip), _typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
+                *(format_value(trip["p99"], "ns") or "–", _runs(trip), row),
+            )
             for row, trip in trips.items()
         )
         found.append(Pairs(source=source, rows=rows, unknown=_unknown(list(trips.values()))))
@@ -260,6 +280,16 @@ def _typical(trip: Mapping[str, Any]) -> str:
     """Return the typical round trip, or the range that a text reports."""
     ends = [trip["value"]] if trip["runs"] else [trip["low"], trip["high"]]
     return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
+
+
+def _subtraction(trip: Mapping[str, Any]) -> str:
+    """Return what crossing adds, as the round trip minus the mean inside its zones: "105 − 66.8 = 39 µs"."""
+    if trip["added"] is None:
+        return "–"
+    value, added = float(trip["value"]), float(trip["added"])
+    like = one_prefix([value, value - added, added], "ns") or added
+    terms = [format_value(term, "ns", digits=digits, like=like) for term, digits in ((value, 3), (value - added, 3))]
+    return f"{' − '.join(terms)} = {format_value(added, 'ns', digits=2)}"
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

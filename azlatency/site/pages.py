@@ -106,10 +106,15 @@ class StudyView:
 
     @property
     def facts(self) -> list[str]:
-        """Its contents, region and VM sizes, and the date if the manifest states it."""
+        """Its contents, region and VM sizes, the date if the manifest states it, and who or what is not named.
+
+        A source that begins with "Author not named:" says so.
+        """
         region, date = (str(self.info.get(key) or "") for key in ("region", "date"))
         sizes = ", ".join(self.vm_sizes) or ("" if self.emulated else "VM size not said")
-        return [fact for fact in (*self.contents, region, sizes, date) if fact]
+        unnamed = re.match(r"Author( and date)? not named", str(self.info.get("source") or ""))
+        author = unnamed[0].lower() if unnamed else ""
+        return [fact for fact in (*self.contents, region, sizes, date, author) if fact]
 
     @property
     def url(self) -> str:

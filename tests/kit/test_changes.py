@@ -25,7 +25,7 @@ MINUTE = pd.Timedelta(minutes=1)
         ({}, "2026-09-26", "2026-09-26 (09-25 – 09-28)"),
         ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
         ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
-        ({"window_ns": 30 * 86_400e9}, "30 days to 2026-10-26", "30 days to 2026-10-26 (10-25 – 10-28)"),
+        ({"window_ns": 30 * 86_400e9}, "2026-10-26", "2026-10-26 (10-25 – 10-28)"),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
 )
@@ -97,6 +97,6 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
         "of measuring"
     ]
     (of_windows,) = changes.together(frame.assign(window_ns=30 * 86_400e9))
-    assert of_windows.startswith("3 paths changed in or before the 30 days to 2025-11-09 (a → b, a → c, b → c): ")
+    assert of_windows.startswith("3 paths changed by 2025-11-09 (a → b, a → c, b → c): ")
     assert "weeks apart" in of_windows
     assert changes.together(frame[:0]) == []

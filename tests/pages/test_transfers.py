@@ -27,7 +27,9 @@ def test_each_transfer_is_a_dot_and_hosts_that_start_at_another_rate_have_a_pane
 ) -> None:
     chart = page.falls_by_path(buckets[2])
     assert isinstance(chart, Chart)
-    assert chart.title.startswith("28 of 29 rates fall: after 4.6 min (c5.large), 8.8 min (c5.xlarge)")
+    assert chart.title.startswith(
+        "28 of 29 rates fall: 24 that start at 9.4–9.7 Gbit/s after 4.6 min (c5.large), 8.8 min (c5.xlarge)"
+    )
     usual, others = chart.alt.splitlines()
     assert usual.startswith("started at 9.4–9.7 Gbit/s: ") and others.startswith("started at 5.02–8.72 Gbit/s: ")
     assert "1 of 29 transfers did not fall" in chart.caption

@@ -139,9 +139,9 @@ def test_a_run_with_two_records_is_one_run(latte: Study) -> None:
 
 
 def test_the_manifest_and_what_it_lacks_are_shown(cni: Study) -> None:
-    assert cell(page.about(cni), "VM size", "as the manifest says") == "Standard_D8ds_v4"
-    assert cell(page.about(cni), "Date", "as the manifest says") == "not said"
-    assert cell(page.about(load("emulated-zones")), "Emulated", "as the manifest says").startswith("yes: a lab")
+    assert cell(page.about(cni), "VM size", "as the study describes it") == "Standard_D8ds_v4"
+    assert cell(page.about(cni), "Date", "as the study describes it") == "not said"
+    assert cell(page.about(load("emulated-zones")), "Emulated", "as the study describes it").startswith("yes: a lab")
     assert cell(page.missing(cni), "accelerated_networking", "runs without it") == "25 of 25"
 
 

@@ -90,3 +90,13 @@ def test_a_card_survives_the_record_of_the_report() -> None:
     assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
     assert stored_card(None) is None
     assert stored_card({"dots": [], "answer": "of another version"}) is None
+
+
+def test_a_round_trip_leads_to_what_it_comes_from() -> None:
+    """The page of all round trips links its numbers to the summaries."""
+    card = load_card("aws-euwest1-lagscope")._repr_mimebundle_()[CARD_TYPE]
+    linked = card_view(card, Trail(StudyLogs(load("aws-euwest1-lagscope"))).row)
+    bare = card_view(card)
+    assert linked is not None and bare is not None
+    assert all(trip["target"].startswith("q_") and "refs" not in trip for trip in linked.round_trips)
+    assert {trip["target"] for trip in bare.round_trips} == {""}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table
+from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table, ref_record
 from azlatency.kit.objects import Note
-from azlatency.kit.table import table, text
+from azlatency.kit.table import condition_ref, table, text
 from azlatency.kit.words import newest_window
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.answerable import unanswered
@@ -137,7 +137,9 @@ def _files(study: Study) -> dict[str, tuple[str, int]]:
 def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
     """Return the crossings with the names that a card has for their columns."""
     statistic = trips["value"].map({"median_ns": "median", "mean_ns": "mean"})
-    shown = trips[["placement", "region", "pair", "path", "method", "published", *_TRIP]].assign(statistic=statistic)
+    shown = trips[["placement", "region", "pair", "path", "method", "published", *_TRIP]].assign(
+        statistic=statistic, refs=[[ref_record(condition_ref(trip))] for trip in trips.to_dict("records")]
+    )
     return shown[shown["round_trip_ns"] < np.inf].rename(columns=_TRIP)
 
 

@@ -131,10 +131,10 @@ class Card(Answer):
     what the study says to the questions of readers. ``round_trips``: the round trip of each path with a placement, for
     the comparison across studies, as `crossings` returns it: ``value``, ``low``, ``high``, ``p99`` and ``added`` in ns,
     ``runs`` (0 if a text reports it), ``resolution`` (step of the print in ns), ``least`` and ``most`` of the windows
-    of a published series. ``limits``: the upper limits that expectations state: ``value`` in ns, ``printed``,
-    ``source``. ``paths``: the median run of each ``path`` and ``method``, for the comparison with the next report:
-    ``value`` in ``unit``, infinite if most probes were lost, and the largest rounding error of its print
-    (``resolution``). ``files``: by log file, its ``source_id`` and the number of its runs.
+    of a published series, and ``refs``, where it comes from. ``limits``: the upper limits that expectations state:
+    ``value`` in ns, ``printed``, ``source``. ``paths``: the median run of each ``path`` and ``method``, for the
+    comparison with the next report: ``value`` in ``unit``, infinite if most probes were lost, and the largest rounding
+    error of its print (``resolution``). ``files``: by log file, its ``source_id`` and the number of its runs.
     """
 
     study: str

@@ -52,7 +52,7 @@ def emulated(data: Data) -> Answer | None:
             *listed(shares),
             " contain the recorded delay; largest error ",
             Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
-            " in ",
+            " of ",
             Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
             f" ({worst['method']}).",
         ),
@@ -72,7 +72,7 @@ def emulated(data: Data) -> Answer | None:
             )
             for step in shown.to_dict("records")
         ),
-        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT less that of {shown['reference'].iloc[0]}, {method}, "
+        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
         "95 % CI",
         # Where several tools measured, page 08 compares them already.
         next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")

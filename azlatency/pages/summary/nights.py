@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.kit.cells import Row, RunsRef, Table
-from azlatency.kit.changes import changed, date, difference, in_percent, is_rounding, last_of_each, on_the_way, when
+from azlatency.kit.changes import (
+    changed,
+    date,
+    day_of,
+    difference,
+    in_percent,
+    is_rounding,
+    last_of_each,
+    on_the_way,
+    when,
+    window_length,
+)
 from azlatency.kit.objects import Note
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import table, text
@@ -21,7 +33,9 @@ if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
 
 #: Most series that a card names, and most of one date that the first page names.
-_MOST, _MOST_OF_A_DATE = 2, 6
+_MOST, _MOST_OF_A_DATE = 2, 2
+#: What a date of published windows means.
+_BY = "By a day: first seen in the mean of the {} to that day"
 
 
 def changed_levels(found: History) -> Sentence:
@@ -34,6 +48,7 @@ def changed_levels(found: History) -> Sentence:
         start = f"; {when(row)}: " if sentence else f"{capitalised(changed(row))}: "
         start, moment = " and " if when(row) == moment else start, when(row)
         sentence += (f"{start}{row['path']}, {row['metric']} ", Linked(difference(row), _points_of(row)))
+        sentence += _away(row, seen)
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
@@ -50,20 +65,32 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     if last.empty:
         return ()
     names, many = _names(runs), found.series["metric"].nunique() > 1
+    late = newest_moves(found)
     rounded = last.apply(is_rounding, axis="columns")
     by_date: dict[str, list[Sentence]] = {}
+    unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
         name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
-        by_date.setdefault(when(row), []).append((f"{name} ", Linked(in_percent(row), _points_of(row))))
-    sentence: Sentence = (f"{len(last)} of {found.series['level'].notna().sum()} series",)
+        change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
+        by_date.setdefault(when(row), []).append(change)
+    sentence: Sentence = (f"{len(last)} of {found.series['level'].notna().sum()} series changed",)
     for moment, changes in by_date.items():
         some = listed(changes)
         if len(changes) > _MOST_OF_A_DATE:
+            away = [change for change in changes[1:-1] if len(change) > 2]
             some = (f"{count_of(len(changes), 'path')}, from ", *changes[0], " to ", *changes[-1])
+            some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
-    sentence += (f"; {count_of(int(rounded.sum()), 'path')} by one printed step",) if rounded.any() else ()
-    unchanged = join_words(_unchanged(found, runs))
-    return (*sentence, f"; no change confirmed in {unchanged}") if unchanged else sentence
+    sentence += (f"; {count_of(int(rounded.sum()), 'path')} changed by one printed step",) if rounded.any() else ()
+    moves = [
+        (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row)))
+        for row in late[~late["what"].isin(last["what"])].to_dict("records")
+    ]
+    sentence += ("; in the newest window, not confirmed: ", *listed(moves)) if moves else ()
+    for start, regions in (("too short to test:", _too_short(found, runs)), ("no change confirmed in", unchanged)):
+        sentence += (f"; {start} {join_words(regions)}",) if regions else ()
+    window = found.series["window_ns"].iloc[0]
+    return sentence if pd.isna(window) else (*sentence, f". {_BY.format(window_length(window))}")
 
 
 def changes(found: History, runs: pd.DataFrame) -> Table | Note:
@@ -75,17 +102,28 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     if last.empty or found.series["window_ns"].isna().any():
         return Note("No level of a published series changed.")
     names, column = _names(runs), VALUE_COLUMNS[last["metric"].iloc[0]]
-    step = runs[f"{column}_resolution"].max()
+    step, late = runs[f"{column}_resolution"].max(), newest_moves(found)
+    now, others = found.points.groupby("what")["value"].last(), late[~late["what"].isin(last["what"])]
     rows = [
         {
             "path": names[row["path"]],
-            "date": date(row),
+            "date": day,
             "levels": " → ".join(format_value(row[end], row["unit"], step=step) for end in ("before", "after")),
-            "change": "one printed step: size unknown" if is_rounding(row) else in_percent(row),
+            "change": f"{'one printed step: size unknown' if is_rounding(row) else in_percent(row)}{doubt}",
+            "now": format_value(now[row["what"]], row["unit"], step=step)
+            + ", off this level" * (not doubt and row["what"] in {*late["what"]}),
             "run_ids": row["run_ids"],
         }
-        for row in last.to_dict("records")
+        for row, day, doubt in [
+            *((row, date(row), "") for row in last.to_dict("records")),
+            *((row, day_of(row["date"], row["window_ns"]), ", not confirmed") for row in others.to_dict("records")),
+        ]
     ]
+    if short := _too_short(found, runs):
+        rows.append(
+            {"path": join_words(short), "date": "–", "levels": "–", "change": "too short to test", "now": "–"}
+            | {"run_ids": " ".join(short.values())}
+        )
     if unchanged := _unchanged(found, runs):
         apart = sorted(unchanged.items(), key=lambda item: item[1][0])
         said = ", ".join(f"{region} {format_number(ratio, 2)}" for region, (ratio, _) in apart)
@@ -95,13 +133,54 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
                 "date": "–",
                 "levels": f"largest ÷ smallest window of a path: {said}",
                 "change": "no change confirmed",
+                "now": "–",
                 "run_ids": " ".join(run_ids for _, run_ids in unchanged.values()),
             }
         )
     columns = {
-        "path": text("path"), "change": text("change"), "level": text("levels"), "in or before the": text("date"),
+        "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
+        "changed by": text("date"),
     }  # fmt: skip
-    return table(pd.DataFrame(rows), "Changes of level", columns, value=column)
+    note = f"{_BY.format(window_length(found.series['window_ns'].iloc[0]))}."
+    return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
+
+
+def newest_moves(found: History) -> pd.DataFrame:
+    """Return the `sightings` of series in use whose newest points are away from their level: too few to test."""
+    seen = sightings(found)
+    in_use = found.series.loc[found.series["date_last"] == found.series["date_last"].max(), "what"]
+    return seen[(seen["kind"] == "newest") & seen["what"].isin(in_use)]
+
+
+def _away(change: Row, seen: pd.DataFrame) -> Sentence:
+    """Say where a series is now if its newest points are away from the level that it changed to."""
+    moves = seen[(seen["kind"] == "newest") & (seen["what"] == change["what"])]
+    if moves.empty:
+        return ()
+    move = moves.iloc[0].to_dict()
+    nearer_before = abs(math.log(move["after"] / change["before"])) < abs(math.log(move["after"] / change["after"]))
+    value = format_value(move["after"], change["unit"])
+    return (
+        f" ({'back at' if nearer_before else 'now'} ",
+        Linked(value, _points_of(move), bold=False),
+        " in the newest window)",
+    )
+
+
+def _too_short(found: History, runs: pd.DataFrame) -> dict[str, str]:
+    """Return the regions of which no path between zones or regions in use was long enough to be searched: its runs."""
+    ends = _between(runs)[["region", "peer_region"]]
+    in_use = found.series[found.series["date_last"] == found.series["date_last"].max()]
+    in_use = in_use[in_use["path"].isin(ends.index)]
+    regions = sorted({*ends.to_numpy().ravel()}) if ends["region"].nunique() > 1 else []
+    of_region = {name: in_use[in_use["path"].isin(ends.index[(ends == name).any(axis="columns")])] for name in regions}
+    return {name: " ".join(own["run_ids"]) for name, own in of_region.items() if len(own) and own["level"].isna().all()}
+
+
+def _between(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a run of each path between zones or regions, by path."""
+    between = runs[runs["placement"].isin(["cross_zone", "cross_region"])]
+    return between.drop_duplicates("path").set_index("path")
 
 
 def _unchanged(found: History, runs: pd.DataFrame) -> dict[str, tuple[float, str]]:
@@ -109,10 +188,9 @@ def _unchanged(found: History, runs: pd.DataFrame) -> dict[str, tuple[float, str
 
     Only paths between zones or regions count.
     """
-    between = runs[runs["placement"].isin(["cross_zone", "cross_region"])].drop_duplicates("path")
-    searched = found.series[found.series["level"].notna() & found.series["path"].isin(between["path"])]
+    ends = _between(runs)[["region", "peer_region"]]
+    searched = found.series[found.series["level"].notna() & found.series["path"].isin(ends.index)]
     moved = {*found.changes["path"], *searched.loc[searched["drift"].notna(), "path"]}
-    ends = between.set_index("path")[["region", "peer_region"]]
     regions = dict.fromkeys(ends["region"].dropna()) if ends["region"].nunique() > 1 else {}
     touched = set(ends[ends.index.isin(moved)].to_numpy().ravel())
     in_use = searched[searched["date_last"] == searched["date_last"].max()]

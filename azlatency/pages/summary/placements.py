@@ -130,25 +130,29 @@ def _separated(data: Data, steps: pd.DataFrame) -> Sentence:
 
 
 def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
-    """Say the lowest printed percentile from p99.9 on at which the nearer placement is slower than the farther one."""
+    """Compare the lowest printed percentile from p99.9 on at which the nearer placement is slower, of every size."""
     printed = data.study.quantiles
     printed = printed[(printed["metric"] == "rtt") & (printed["q"] >= 0.999)]
-    for step in steps.to_dict("records"):
+    by_size: list[tuple[list[Row], list[pd.Series]]] = []
+    for step in _by_size(steps):
         sides = [data.level(step[side]) for side in ("base", "other")]
         values = [
             printed[printed["run_id"].isin(side["run_ids"].split())].groupby("q")["value_ns"].median() for side in sides
         ]
-        both = values[0].index.intersection(values[1].index)
-        if not (slower := [q for q in both if values[0][q] > values[1][q]]):
-            continue
-        q = min(slower)
-        shown = [
-            Linked(format_value(of_side[q], "ns"), RunsRef(tuple(side["run_ids"].split()), q=q), bold=False)
-            for of_side, side in zip(values, sides, strict=True)
-        ]
-        size = with_size(sides[1], " at ")
-        return f" But its {percentile(q)}{size} is longer: ", shown[0], " against ", shown[1], " (in single runs)."
-    return ()
+        by_size.append((sides, values))
+    slower = [q for _, (near, far) in by_size for q in near.index.intersection(far.index) if near[q] > far[q]]
+    if not slower:
+        return ()
+    q = min(slower)
+    shown: list[Sentence] = []
+    for sides, values in by_size:
+        if all(q in of_side.index for of_side in values):
+            near, far = (
+                Linked(format_value(of_side[q], "ns"), RunsRef(tuple(side["run_ids"].split()), q=q), bold=False)
+                for of_side, side in zip(values, sides, strict=True)
+            )
+            shown.append((near, " against ", far, with_size(sides[1], " at ")))
+    return f" But its {percentile(q)}: ", *listed(shown), " (in single runs)."
 
 
 def _broken(study: Study) -> Sentence:

@@ -82,7 +82,10 @@ def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
     times = grouped(fallen, "path")["at_s"].agg(["min", "max"]).sort_values("min", kind="stable")
     falls = [f"{path} {duration(1e9 * ends['min'], 1e9 * ends['max'])}" for path, ends in times.iterrows()]
     steady = tested[~tested["run_ids"].isin(fallen["run_ids"])]
-    paths = [f"{path}, in {duration(*(1e9 * seconds))}" for path, seconds in grouped(steady, "path")["seconds"]]
+    paths = [
+        f"{path}, in {duration(*(1e9 * own['seconds']))} at {span(own['estimate'], 'bit/s')}"
+        for path, own in grouped(steady, "path")
+    ]
     still = f"; {plain(len(steady))} did not fall ({join_words(paths)})" if paths else ""
     return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
 

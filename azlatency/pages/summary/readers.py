@@ -33,6 +33,7 @@ from azlatency.studies.format import (
     plain,
 )
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -116,12 +117,13 @@ def _typical(rows: pd.DataFrame) -> pd.Series:
 def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
     """Name a pair of zones with its round trips, and with the p99 that their runs print: what a commit waits for."""
     own = rows[rows["pair"] == pair]
-    typical = f"{short_pair(pair)} ", _linked(own, rows)
+    name, typical = f"{short_pair(pair)} ", _linked(own, rows)
     if own["p99_ns"].isna().any() or (own["origin"] == "reported").any():
-        return typical
+        return name, typical
     runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), "p99_ns")
     like = one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")
-    return *typical, " (p99 ", Linked(span(own["p99_ns"], "ns", like=like), runs), ")"
+    # One link for both: a first page of many links is slow to tab through.
+    return name, Linked(f"{typical.text} (p99 {span(own['p99_ns'], 'ns', like=like)})", *typical.refs, runs)
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:
@@ -231,7 +233,7 @@ def _tools(runs: pd.DataFrame) -> Sentence:
     row = alike.loc[alike["n"].astype(int).idxmax()]
     ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
     linked = Linked(f"{ratio} times", RunsRef(tuple(row["run_ids"].split()), "mean_ns"))
-    interval = f"{percent(row['confidence'])} CI {low} to {high}"
+    interval = f"over {count_of(row['n'], 'path')}, {percent(row['confidence'])} CI {low} to {high}"
     verdict = f"{VERDICTS[row['verdict']]}, margin {percent(row['margin'])}"
     return f"{row['first']} takes ", linked, f" as long as {row['second']} ({interval}; {verdict})"
 
@@ -249,14 +251,15 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
 def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     """Say how far the windows of one path of a published series are apart, of the paths that stay on one level.
 
-    A change, or a few windows away from their level, says nothing of chance.
+    A change, or a few windows away from their level, says nothing of chance, in either direction of a path.
     """
     newest = newest_windows(runs) if len(runs) else runs
     if len(newest) == len(runs):
         return ()
     on_level = levels.series[levels.series["level"].notna() & levels.series["drift"].isna()]
     moved = pd.concat([levels.changes["path"], sightings(levels)["path"]])
-    stayed = {*on_level["path"]} & {*newest["path"]} - {*moved}
+    reversed_too = {*moved, *(str(NetworkPath.parse(path).reversed()) for path in moved)}
+    stayed = {*on_level["path"]} & {*newest["path"]} - reversed_too
     windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna()]
     if windows.empty:
         return ()
@@ -270,7 +273,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
-    start = "published means of a path on one level differ by up to "
+    start = "published means of a path that stayed on its level differ by up to "
     return start, linked, f" ({path}: {reach}), {typical}"
 
 

@@ -265,7 +265,7 @@ def _measured_once(
     precision = format_value(max(step for *_, step in of_pairs), "ns", digits=1)
     apart = at_most(resolved)
     is_all = apart == at_most([there / back for there, back, _ in of_pairs])
-    left_out = "" if is_all else f", beyond the rounding to {precision}"
+    left_out = "" if is_all else f", leaving out pairs within the printed {precision}"
     return (
         f" Both directions{which} were measured at most ",
         Linked(apart, *refs, bold=False),

@@ -39,6 +39,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
     methods = set(levels["method"])
     chosen = runs[runs["method"].isin(methods) & runs["path"].isin(levels["path"])]
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
+    quantity += ", several settings" if len(methods) > 1 else ""
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
     return pairs.assign(method=methods.pop() if len(methods) == 1 else "")
 

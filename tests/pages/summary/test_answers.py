@@ -104,8 +104,8 @@ def test_a_card_with_pairs_of_many_regions_has_a_row_for_each_region() -> None:
 def test_directions_that_differ_by_rounding_are_not_called_apart() -> None:
     # The window of 2026-08-16 prints whole ms: 10 and 11 are 10 % apart; Osaka to Chennai 122, back 112.
     assert (
-        "Both directions were measured at most 8.9 % apart, beyond the rounding to 1 ms (newest window only; "
-        "the page on both directions compares all)."
+        "Both directions were measured at most 8.9 % apart, leaving out pairs within the printed 1 ms (newest "
+        "window only; the page on both directions compares all)."
     ) in said(load_card(FEW_REGIONS))
 
 
@@ -143,7 +143,7 @@ def test_token_buckets_are_replicated() -> None:
     # rate for 3601 s.
     assert card.next_step.endswith(
         "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
-        "37.8–38.5 min; 1 did not fall (c5.4xlarge, in 60.0 min)."
+        "37.8–38.5 min; 1 did not fall (c5.4xlarge, in 60.0 min at 5.01 Gbit/s)."
     )
 
 

@@ -15,11 +15,9 @@ from azlatency.pages.summary.nights import changed_levels, changes
 def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     """dal12–dal14 of IBM Cloud: 2.19 ms to June 2025, 1.55 to 1.59 ms in September, 0.62 ms from November."""
     text = plain_sentence(changed_levels(load_history("ibm-cloud-zones")))
-    assert text.startswith(
-        "Changed in or before the 30 days to 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15"
-    )
-    assert "; in or before the 30 days to 2025-11-09: us-south-dal12-a → us-south-dal14-a, mean " in text
-    assert "−1.53 ms (−71 %), in more than one step, with 3 points near 1.57 ms between (10 of 100 series" in text
+    assert text.startswith("Changed by 2025-12-14: br-sao-sao01-a → br-sao-sao05-a, mean −2.15")
+    assert "; by 2025-11-09: us-south-dal12-a → us-south-dal14-a, mean " in text
+    assert "−1.53 ms (−71 %), in more than one step, with 3 points between the levels (10 of 100 series" in text
 
 
 def test_nobody_is_asked_to_repeat_a_published_series() -> None:
@@ -29,7 +27,7 @@ def test_nobody_is_asked_to_repeat_a_published_series() -> None:
 @pytest.mark.slow
 def test_two_changes_of_one_window_share_its_date() -> None:
     text = plain_sentence(changed_levels(load_history("ibm-cloud-regions")))
-    assert text.startswith("Changed in or before the 30 days to 2025-11-09: Tokyo → Toronto, mean −28 ms")
+    assert text.startswith("Changed by 2025-11-09: Tokyo → Toronto, mean −28 ms")
     assert " and Tokyo → Washington DC, mean −28 ms (−16 %) (16 of 110 series changed). " in text
 
 
@@ -47,8 +45,14 @@ def test_a_summary_lists_the_changes_and_the_regions_without_one() -> None:
     shown = changes(load_history("ibm-cloud-zones"), az.latency(load("ibm-cloud-zones")))
     assert not isinstance(shown, Note)
     rows = {row["path"]: row for row in shown.rows}
-    assert (len(rows), rows["Dallas dal12–dal14"]["change"]) == (11, "−71 %")
+    assert (len(rows), rows["Dallas dal12–dal14"]["change"]) == (14, "−71 %")
     assert rows["Sao Paulo sao01–sao05"]["levels"] == "2.67 ms → 530 µs"
+    # dal10–dal12: 1.36, 1.64, 1.99, 2.08, 2.14 and 2.01 ms from 2026-07-12 on, each the mean of 30 days.
+    assert rows["Dallas dal10–dal12"]["now"] == "2.01 ms, off this level"
+    assert rows["Dallas dal12–dal14"]["now"] == "600 µs"
+    late = rows["London lon04–lon05"]
+    assert (late["levels"], late["change"], late["now"]) == ("2.19 ms → 1.39 ms", "−36 %, not confirmed", "1.39 ms")
+    assert rows["Chennai and Mumbai"]["change"] == "too short to test"
     last = rows["Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto"]
     assert last["change"] == "no change confirmed" and ": Madrid 1.05, Sydney 1.21," in last["levels"]
 

@@ -5,7 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const pages = JSON.parse(document.getElementById("texts").textContent);
   const field = document.getElementById("q"), list = document.getElementById("found"), count = document.getElementById("count");
   const ORDER = ["finding", "row", "figure", "text"], KIND = {finding: "finding", row: "table", figure: "figure", text: "text"};
-  const ALIKE = {ppg: "proximity placement group", accelnet: "accelerated networking", rtt: "round trip"};
+  const ALIKE = {ppg: "proximity placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks"};
   const entries = pages.flatMap(([url, title, group, parts]) => parts.flatMap(([kind, anchor, heading, texts]) => texts.map(text => ({
     url: anchor ? `${url}#${anchor}` : url, title, group, kind: ORDER.indexOf(kind), heading, text,
     low: text.toLowerCase(), whole: `${text} ${heading} ${title} ${group}`.toLowerCase(),
