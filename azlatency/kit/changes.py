@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 #: From so many paths on, changes of one date are named together; and the most that are named.
 _FEWEST_TOGETHER, _MOST_NAMED = 3, 4
-#: Length of a day in ns.
+#: Length of a day in ns, and the units of the length of a window.
 _DAY = 86_400e9
+_LENGTHS = ((_DAY, "day"), (3600e9, "hour"), (60e9, "minute"), (1e9, "second"))
 #: Flag of levels that differ by no more than one step of the printed numbers.
 _ONE_STEP = "one_printed_step"
 
@@ -42,7 +43,7 @@ def date(change: Row) -> str:
     if pd.isna(start):
         return f"run {change['at'] + 1}"
     if _is_of_windows(change):
-        return f"{window_length(change['window_ns'])} to {window_end(start, change['window_ns']):%Y-%m-%d}"
+        return f"{window_length(change['window_ns'])} to {day_of(start, change['window_ns'])}"
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -56,8 +57,12 @@ def date_with_interval(change: Row) -> str:
         return date(change)
     if _is_of_windows(change):
         low, high = (window_end(end, change["window_ns"]) for end in (low, high))
-    spec = "%H:%M" if low.date() == high.date() else "%m-%d"
-    return f"{date(change)} ({low:{spec}} – {high:{spec}})"
+    if low.date() == high.date():
+        return f"{date(change)} ({low:%H:%M} – {high:%H:%M})"
+    # The year stands before the interval, if it is the same.
+    year = (start if is_missing(change["window_ns"]) else window_end(start, change["window_ns"])).year
+    ends = (f"{end:%m-%d}" if end.year == year else f"{end:%Y-%m-%d}" for end in (low, high))
+    return f"{date(change)} ({' – '.join(ends)})"
 
 
 def when(change: Row, day: str = "") -> str:
@@ -72,12 +77,16 @@ def changed(change: Row, day: str = "") -> str:
 
 
 def window_length(window_ns: float) -> str:
-    """Return the length of a window: "30 days"."""
-    return count_of(round(window_ns / _DAY), "day")
+    """Return the length of a window in the largest unit of which it is about a whole number: "30 days", "36 hours"."""
+    counts = {name: window_ns / unit for unit, name in _LENGTHS}
+    name = next((name for name, count in counts.items() if abs(count - round(count)) <= 0.05 * round(count)), "second")
+    return count_of(round(counts[name]), name)
 
 
 def window_end(start: pd.Timestamp, window_ns: float) -> pd.Timestamp:
-    """Return when one window ended, as `window_ends` does of many."""
+    """Return when one window ended, as `window_ends` does of many; of less than a day, the time."""
+    if window_ns < _DAY:
+        return start + pd.Timedelta(window_ns, "ns")
     return window_ends(pd.Series([start]), pd.Series([window_ns])).iloc[0]
 
 
@@ -210,7 +219,9 @@ def day_of(start: pd.Timestamp, window_ns: float) -> str:
     """Return the day of a point, or on which its window ended; logs without times have none."""
     if pd.isna(start):
         return "an unknown date"
-    return f"{start if is_missing(window_ns) else window_end(start, window_ns):%Y-%m-%d}"
+    if is_missing(window_ns):
+        return f"{start:%Y-%m-%d}"
+    return f"{window_end(start, window_ns):{'%Y-%m-%d' if window_ns >= _DAY else '%Y-%m-%d %H:%M'}}"
 
 
 def in_force(change: Row) -> str:

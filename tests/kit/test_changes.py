@@ -9,14 +9,13 @@ import pytest
 
 from azlatency.kit import changes
 
-DAY = pd.Timestamp("2026-09-26 20:43", tz="UTC")
+DAY, MINUTE = pd.Timestamp("2026-09-26 20:43", tz="UTC"), pd.Timedelta(minutes=1)
 CHANGE = {
     "path": "a → b", "metric": "median", "what": "a → b, ping, median", "at": 25, "at_low": 24, "at_high": 27,
     "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "window_ns": math.nan,
     "before": 450e3, "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097,
     "confidence": 0.95, "label": "", "label_before": "", "flags": "",
 }  # fmt: skip
-MINUTE = pd.Timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -26,11 +25,33 @@ MINUTE = pd.Timedelta(minutes=1)
         ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
         ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
         ({"window_ns": 30 * 86_400e9}, "30 days to 2026-10-26", "30 days to 2026-10-26 (10-25 – 10-28)"),
+        (
+            {"date_low": DAY.replace(year=2025), "date_high": DAY.replace(year=2027), "window_ns": 30 * 86_400e9},
+            "30 days to 2026-10-26", "30 days to 2026-10-26 (2025-10-26 – 2027-10-26)",
+        ),
+        ({"date_high": DAY.replace(year=2027)}, "2026-09-26", "2026-09-26 (09-25 – 2027-09-26)"),
+        (
+            {"window_ns": 6 * 3600e9, "date_low": DAY, "date_high": DAY + 360 * MINUTE},
+            "6 hours to 2026-09-27 02:43", "6 hours to 2026-09-27 02:43 (02:43 – 08:43)",
+        ),
+        (
+            {"window_ns": 900e9, "date_low": DAY, "date_high": DAY},
+            "15 minutes to 2026-09-26 20:58", "15 minutes to 2026-09-26 20:58",
+        ),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
-)
+)  # fmt: skip
 def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str, interval: str) -> None:
     assert changes.date(CHANGE | fields) == date and changes.date_with_interval(CHANGE | fields) == interval
+
+
+@pytest.mark.parametrize(
+    ("hours", "text"),
+    [(720, "30 days"), (730.5, "30 days"), (24, "1 day"), (36, "36 hours"), (6, "6 hours"), (1.5, "90 minutes"),
+     (1 / 120, "30 seconds"), (1e-9, "0 seconds")],
+)  # fmt: skip
+def test_a_window_has_the_unit_in_which_it_is_a_whole_number(hours: float, text: str) -> None:
+    assert changes.window_length(hours * 3600e9) == text
 
 
 @pytest.mark.parametrize(
