@@ -28,11 +28,22 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-#: From so many paths on, changes of one date are named together; and the most that are named.
-_FEWEST_TOGETHER, _MOST_NAMED = 3, 4
+#: From so many paths on, changes of one date are named together; and the most that are named, also of short series.
+_FEWEST_TOGETHER, _MOST_NAMED, _MOST_SHORT = 3, 4, 8
+#: From so many series on, shifts after their first points may have one cause, if these end within so many points.
+_MANY, _WITHIN = 5, 4
 #: Length of a day in ns, and the units of the length of a window.
 _DAY = 86_400e9
 _LENGTHS = ((_DAY, "day"), (3600e9, "hour"), (60e9, "minute"), (1e9, "second"))
+#: What the sightings of each kind are called together.
+_SEEN = {
+    "unconfirmed": "{n} more series may have changed; the correction for all series leaves it open ({which})",
+    "oldest": "{n} series moved after the first points, too few to test ({which})",
+    "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
+    "came_and_went": "In {n} series, fewer than five points came and went ({which})",
+    "crossed": "{n} series crossed a limit without a confirmed change ({which})",
+    "short": "{n} series with fewer than ten points moved, too few to test ({which})",
+}
 #: Flag of levels that differ by no more than one step of the printed numbers.
 _ONE_STEP = "one_printed_step"
 
@@ -205,7 +216,10 @@ def seen(row: Row, family: int) -> str:
     if row["kind"] == "oldest":
         return f"{size} after the first {few}, until {end}: too few to test"
     if row["kind"] == "newest":
-        return f"{size} in the last {few}, since {start}: too few to test"
+        against = f" against the {row['beside']} before" if row.get("beside") else ""
+        return f"{size} in the last {few}{against}, since {start}: too few to test"
+    if row["kind"] == "short":
+        return f"{size} from the first to the last of {points}: too few to test"
     if row["kind"] in ("came_and_went", "on_the_way"):
         text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
         if row["kind"] == "on_the_way":
@@ -213,6 +227,53 @@ def seen(row: Row, family: int) -> str:
         return text if row.get("times", 1) == 1 else f"{row['times']} times away, farthest {text}"
     side = "below" if row["after"] < row["limit"] else "above"
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
+
+
+def in_short_seen(sightings: pd.DataFrame) -> list[str]:
+    """Return a sentence for each kind of what no test confirms; shifts at the beginning of many series are one.
+
+    ``sightings``: as returned by `azlatency.stats.sightings`. Points on the way belong to the sentence of their change.
+    """
+    away = sightings["ratio"].map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    ordered = sightings.loc[away.sort_values(ascending=False, kind="stable").index].drop_duplicates(["what", "kind"])
+    first = ordered[ordered["kind"] == "oldest"]
+    together = _first_together(first)
+    sentences = []
+    for kind, text in _SEEN.items():
+        rows = ordered[ordered["kind"] == kind].drop(together.index, errors="ignore")
+        if len(rows):
+            sentences.append(f"{text.format(n=len(rows), which=_largest(rows))}.")
+        if kind == "oldest" and len(together):
+            until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
+            low, high = (in_percent({"before": 1.0, "ratio": together["ratio"].agg(end)}) for end in ("min", "max"))
+            sentences.append(
+                f"{len(together)} series moved by {low} to {high} after their first points, until {until} at the "
+                f"latest ({_largest(together)}): too few points to test. So many together: look for a change of the "
+                "method."
+            )
+    return sentences
+
+
+def _first_together(first: pd.DataFrame) -> pd.DataFrame:
+    """Return the most series whose first points end within a few points of each other; none if they are not many."""
+    ends = first["date_last"]
+    most = first if ends.isna().all() else first[:0]
+    for row in first[ends.notna()].to_dict("records"):
+        after = ends - row["date_last"]
+        near = first[(after >= pd.Timedelta(0)) & (after <= pd.Timedelta(_WITHIN * row["spacing_ns"], "ns"))]
+        most = max(most, near, key=len)
+    return most if len(most) >= _MANY else first[:0]
+
+
+def _largest(rows: pd.DataFrame) -> str:
+    """Name the series of the first rows, with the size of what was seen, or since when it crossed a limit."""
+    many = rows["metric"].nunique() > 1
+    texts = []
+    for row in rows.to_dict("records"):
+        size = seen(row, 0) if row["kind"] == "crossed" else in_percent(row)
+        texts.append(f"{row['path']}{', ' + row['metric'] if many else ''} {size}")
+    # Short series have no rows that name them.
+    return named(texts, _MOST_SHORT if rows["kind"].iloc[0] == "short" else _MOST_NAMED)
 
 
 def day_of(start: pd.Timestamp, window_ns: float) -> str:

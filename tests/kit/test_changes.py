@@ -121,3 +121,46 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
     assert of_windows.startswith("3 paths changed in or before the 30 days to 2025-11-09 (a → b, a → c, b → c): ")
     assert "weeks apart" in of_windows
     assert changes.together(frame[:0]) == []
+
+
+def sighting(path: str, days: int, ratio: float = 0.8, **fields: object) -> dict[str, object]:
+    start = DAY + pd.Timedelta(days=days)
+    return {"what": path, "path": path, "metric": "mean", "unit": "ns", "kind": "oldest", "n": 1, "date": start,
+            "date_last": start, "window_ns": math.nan, "spacing_ns": 86_400e9, "before": 100.0, "after": 100 * ratio,
+            "ratio": ratio, "limit": math.nan, **fields}  # fmt: skip
+
+
+def test_shifts_are_counted_together_if_their_first_points_end_near_each_other() -> None:
+    near = [sighting(f"{number} → b", number % 5, 0.8 - number / 100) for number in range(6)]
+    early = sighting("x → b", -30, 1.5)
+    apart, together = changes.in_short_seen(pd.DataFrame([early, *near]))
+    assert apart == "1 series moved after the first points, too few to test (x → b +50 %)."
+    assert together == (
+        "6 series moved by −25 % to −20 % after their first points, until 2026-09-30 at the latest (5 → b −25 %, "
+        "4 → b −24 %, 3 → b −23 %, 2 → b −22 %, …): too few points to test. So many together: look for a change of "
+        "the method."
+    )
+    (few,) = changes.in_short_seen(pd.DataFrame([early, *near[:4]]))
+    assert few.startswith("5 series moved after the first points, too few to test (x → b +50 %, 3 → b −23 %, ")
+
+
+def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
+    rows = [
+        sighting("a → b", 0, kind="newest"), sighting("a → c", 0, 1.5, kind="newest"),
+        sighting("a → c", 0, kind="came_and_went"), sighting("a → c", 4, 2.0, kind="came_and_went"),
+        sighting("b → c", 0, kind="crossed", before=1.1e6, after=0.9e6, limit=1e6),
+        *(sighting(f"{number} → d", 0, kind="short", n=3) for number in range(7)),
+        sighting("a → b", 0, kind="on_the_way"),
+    ]  # fmt: skip
+    seven = [f"{number} → d −20 %" for number in range(7)]
+    assert changes.in_short_seen(pd.DataFrame(rows)) == [
+        "In 2 series, the last points differ from those before: too few to test (a → c +50 %, a → b −20 %).",
+        "In 1 series, fewer than five points came and went (a → c +100 %).",
+        "1 series crossed a limit without a confirmed change (b → c below 1 ms since 2026-09-26).",
+        f"7 series with fewer than ten points moved, too few to test ({', '.join(seven)}).",
+    ]
+    several = [sighting("a → b", 0, kind="newest"), sighting("a → b", 0, what="p99", metric="p99", kind="newest")]
+    assert "(a → b, mean −20 %, a → b, p99 −20 %)" in changes.in_short_seen(pd.DataFrame(several))[0]
+    assert changes.in_short_seen(pd.DataFrame(rows)[:0]) == []
+    without_end = [sighting("a → b", 0, 0.0, kind="crossed", limit=1e6), sighting("a → c", 0, math.inf, kind="newest")]
+    assert len(changes.in_short_seen(pd.DataFrame(without_end))) == 2

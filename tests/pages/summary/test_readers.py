@@ -44,7 +44,7 @@ SAID = {
         "days to 2025-10-05: Washington DC wdc06–wdc07 −57 %, Frankfurt fra04–fra05 −32 % and Dallas dal13–dal14 "
         "−29 %; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto",
         "one_run": "published means of a path on one level differ by up to 1.44 times (us-east-wdc06-a → "
-        "us-east-wdc06-a: 90–130 µs), 1.2 times on the typical path",
+        "us-east-wdc06-a: 90–130 µs), 1.21 times on the typical path",
     },
     # The medians before the fall in eleven logs: 5.018 and 5.018, then 9.374 to 9.694 Gbit/s.
     # Its bursts are those of the 24 transfers that start at about 9.7 Gbit/s.
