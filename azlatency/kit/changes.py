@@ -271,7 +271,7 @@ def _largest(rows: pd.DataFrame) -> str:
     texts = []
     for row in rows.to_dict("records"):
         size = seen(row, 0) if row["kind"] == "crossed" else in_percent(row)
-        texts.append(f"{row['path']}{', ' + row['metric'] if many else ''} {size}")
+        texts.append(f"{row['path']}{' ' + row['metric'] if many else ''} {size}")
     # Short series have no rows that name them.
     return named(texts, _MOST_SHORT if rows["kind"].iloc[0] == "short" else _MOST_NAMED)
 
