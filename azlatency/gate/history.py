@@ -20,7 +20,19 @@ from azlatency import __version__
 from azlatency.gate.formats import Line, Mark, Sheet
 from azlatency.gate.matching import unknown_name
 from azlatency.kit.cells import is_missing
-from azlatency.kit.changes import changed, date, date_with_interval, drifts, labelled, seen, size, together
+from azlatency.kit.changes import (
+    changed,
+    date,
+    date_with_interval,
+    day_of,
+    drifts,
+    in_short_seen,
+    labelled,
+    on_the_way,
+    seen,
+    size,
+    together,
+)
 from azlatency.stats.across_runs.levels import SHORTEST
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
 from azlatency.stats.across_runs.run_values import parse_margin
@@ -40,10 +52,15 @@ _OUTCOMES: dict[Outcome, Mark] = {"changed": "bad", "unchanged": "good", "too_sh
 _BARS = "▁▂▃▄▅▆▇█"
 #: Most characters of a sparkline, and most series that a note names.
 _WIDTH, _NAMED = 30, 3
+#: What to do about a path with two names.
+_ONE_NAME = "one name (machines = [...] in study.toml)"
 #: A path that was not measured for this many times the usual gap has ended.
 _ENDED = 3
-#: Sightings that a new level may be behind.
-_OPEN = ("unconfirmed", "newest")
+#: Sightings that a new level may be behind, or that one may have been before.
+_OPEN = ("unconfirmed", "oldest", "newest", "short")
+#: Columns that the words for all that was seen are made of.
+_OF_SEEN = ["what", "path", "metric", "unit", "kind", "n", "date", "date_last", "window_ns", "spacing_ns", "before",
+            "after", "ratio", "limit"]  # fmt: skip
 #: Metrics that are no times, which a margin in microseconds does not fit.
 _NO_TIMES = {"goodput", "loss"}
 #: Columns of the frames that the JSON has, in its order.
@@ -54,6 +71,9 @@ _OF_SERIES = (
 _OF_CHANGE = (
     *KEYS, "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", "ratio", "ratio_low",
     "ratio_high", "difference", "difference_low", "difference_high", "p", "label", "label_before", "scope",
+)  # fmt: skip
+_OF_SIGHTING = (
+    *KEYS, "kind", "at", "n", "date", "date_last", "window_ns", "before", "after", "unit", "ratio", "beside", "limit",
 )  # fmt: skip
 
 
@@ -84,13 +104,25 @@ class Judged:
     points: pd.DataFrame
     changes: list[Row]
     recent: list[Row]
-    #: What the newest points show and no test confirms, in words.
-    unconfirmed: str = ""
+    #: What the points show and no test confirms, since then.
+    seen: list[Row]
 
     @property
     def is_searched(self) -> bool:
         """Whether the series was long enough, and its runs alike."""
         return not is_missing(self.series["level"])
+
+    @property
+    def unconfirmed(self) -> str:
+        """What may be another level, in words."""
+        rows = [row for row in self.seen if row["kind"] in _OPEN]
+        return "; ".join(seen(row, self.series["family"]) for row in rows)
+
+    def beside(self, change: Row) -> str:
+        """Say which points are on the way of a change, and which have left the new level since."""
+        frame = pd.DataFrame(self.seen, columns=["kind", "what", "at", "n", "after", "unit"])
+        since = [row for row in self.seen if row["kind"] == "newest" and change is self.changes[-1]]
+        return "; ".join(filter(None, [on_the_way(change, frame), *(seen(row, 1) for row in since)]))
 
     @property
     def is_short(self) -> bool:
@@ -145,6 +177,8 @@ class HistoryJudgement:
     since: Since
     confidence: float
     margin: str = "5%"
+    #: Of each path, whether it is inside a zone or between zones, as far as that is known.
+    placements: Mapping[str, str]
 
     @property
     def outcome(self) -> Outcome:
@@ -183,6 +217,14 @@ class HistoryJudgement:
             "exit_code": self.exit_code,
             "headline": self.headline,
             "series": [judged.record() for judged in self.series],
+            "seen": [
+                {
+                    **{name: _plain(row[name]) for name in _OF_SIGHTING},
+                    "text": seen(row, judged.series["family"]),
+                }
+                for judged in self.series
+                for row in judged.seen
+            ],
         }
 
 
@@ -225,7 +267,12 @@ def judge_history(
     if by_time:
         found = found._replace(series=found.series[found.series["unit"] == "ns"])
     return HistoryJudgement(
-        names=tuple(studies), series=tuple(_judged(found, start)), since=start, confidence=confidence, margin=margin
+        names=tuple(studies),
+        series=tuple(_judged(found, start)),
+        since=start,
+        confidence=confidence,
+        margin=margin,
+        placements=dict(zip(runs["path"], runs["placement"], strict=True)),
     )
 
 
@@ -251,24 +298,25 @@ def _parse_since(text: str, runs: pd.DataFrame) -> Since:
 
 
 def _judged(found: History, since: Since) -> Iterator[Judged]:
-    """Yield each series with its points, its changes, and what its newest points show."""
-    shown = sightings(found)
-    points, changes, open_ones = (
+    """Yield each series with its points, its changes, and what its points show besides."""
+    points, changes, shown = (
         dict(iter(frame.groupby(KEYS, sort=False, dropna=False)))
-        for frame in (found.points, found.changes, shown[shown["kind"].isin(_OPEN)])
+        for frame in (found.points, found.changes, sightings(found))
     )
     for row in found.series.to_dict("records"):
         key = tuple(row[name] for name in KEYS)
         of_series = changes[key].to_dict("records") if key in changes else []
         recent = [change for change in of_series if since.includes(change, points[key])]
-        unconfirmed = [
-            seen(sighting, row["family"])
-            for sighting in (open_ones[key].to_dict("records") if key in open_ones else [])
-            if since.includes(sighting, points[key])
+        of_points = shown[key].to_dict("records") if key in shown else []
+        # The first points, and a short series, moved after them.
+        ends = [
+            sighting | {"date": sighting["date_last"], "at": sighting["at"] + sighting["n"] - 1}
+            if sighting["kind"] in ("oldest", "short")
+            else sighting
+            for sighting in of_points
         ]
-        yield Judged(
-            series=row, points=points[key], changes=of_series, recent=recent, unconfirmed="; ".join(unconfirmed)
-        )
+        seen_since = [row for row, end in zip(of_points, ends, strict=True) if since.includes(end, points[key])]
+        yield Judged(series=row, points=points[key], changes=of_series, recent=recent, seen=seen_since)
 
 
 # --- what is printed
@@ -327,7 +375,7 @@ def _lines(judged: Judged) -> list[Line]:
     lines = []
     for change in judged.recent:
         word, mark = ("CHANGED", "bad") if change["verdict"] == "different" else ("within the margin", "good")
-        day, amount = date_with_interval(change), size(change)
+        day, amount = date_with_interval(change), "; ".join(filter(None, [size(change), judged.beside(change)]))
         ends = {"before": _value(change, "before"), "now": _value(change, "after")}
         cells = _cells(judged, word, **ends, day=day, change=amount, label=labelled(change))
         full = f"{name}, {date(change)}" if len(judged.recent) > 1 else name
@@ -394,7 +442,9 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     named = ["path", "date", "date_low", "date_high", "window_ns"]
     new = pd.DataFrame([change for judged in searched for change in judged.new], columns=named)
     notes += [f"{sentence}." for sentence in together(new)]
-    notes += _ended(rows)
+    seen_rows = pd.DataFrame([row for judged in judgement.series for row in judged.seen], columns=_OF_SEEN)
+    notes += in_short_seen(seen_rows)
+    notes += _ended(rows, judgement.placements)
     if missing := [row for row in rows if row["missing"]]:
         most = max(missing, key=lambda row: row["missing"])
         notes.append(f"Nights without a run in {len(missing)} series, most in {most['what']}: {most['missing']}.")
@@ -404,28 +454,54 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     return notes + [f"{text}." for text in explain(tuple(codes))]
 
 
-def _ended(rows: Sequence[Row]) -> list[str]:
+def _ended(rows: Sequence[Row], placements: Mapping[str, str]) -> list[str]:
     """Name the paths that are no longer measured, and those that began then: they may have been renamed."""
     timed = [row for row in rows if row["n"] > 1 and pd.notna(row["date_first"])]
     if not timed:
         return []
-    spans: dict[str, tuple[datetime, datetime]] = {}
+    paths: dict[str, Row] = {}
     for row in timed:
-        first, last = spans.get(row["path"], (row["date_first"], row["date_last"]))
-        spans[row["path"]] = min(first, row["date_first"]), max(last, row["date_last"])
-    latest = max(last for _, last in spans.values())
-    usual = max((row["date_last"] - row["date_first"]) / (row["n"] - 1) for row in timed)
-    ended = {path: last for path, (_, last) in spans.items() if latest - last > _ENDED * usual}
-    notes = []
-    for path, last in list(ended.items())[:_NAMED]:
-        begun = [other for other, (first, _) in spans.items() if timedelta() < first - last <= _ENDED * usual]
-        hint = (
-            f"; {join_words(begun[:_NAMED])} began then: if it is the same path, give both one name (machines = [...] "
-            "in study.toml)"
-            if begun
-            else ""
-        )
-        notes.append(f"{path} was last measured on {last:%Y-%m-%d}{hint}.")
-    if len(ended) > _NAMED:
-        notes.append(f"{len(ended) - _NAMED} more paths are no longer measured.")
+        known = paths.setdefault(row["path"], dict(row))
+        known["date_first"] = min(known["date_first"], row["date_first"])
+        known["date_last"] = max(known["date_last"], row["date_last"])
+    latest = max(row["date_last"] for row in paths.values())
+    near = _ENDED * max((row["date_last"] - row["date_first"]) / (row["n"] - 1) for row in timed)
+    ended: dict[datetime, list[Row]] = {}
+    for row in paths.values():
+        if latest - row["date_last"] > near:
+            ended.setdefault(row["date_last"], []).append(row)
+    notes = [_ended_together(of_date, paths, placements, near) for of_date in ended.values() if len(of_date) > _NAMED]
+    few = [row for of_date in ended.values() if len(of_date) <= _NAMED for row in of_date]
+    for row in few[:_NAMED]:
+        begun = _begun([row], paths, placements, near)
+        others = named([other["path"] for other in begun], _NAMED)
+        hint = f"; {others} began then: if it is the same path, give both {_ONE_NAME}" if begun else ""
+        notes.append(f"{row['path']} was last measured on {day_of(row['date_last'], row['window_ns'])}{hint}.")
+    if len(few) > _NAMED:
+        notes.append(f"{len(few) - _NAMED} more paths are no longer measured.")
     return notes
+
+
+def _begun(ended: Sequence[Row], paths: Mapping[str, Row], placements: Mapping[str, str], near: timedelta) -> list[Row]:
+    """Return the paths that began when others ended, each inside a zone or between zones as one of these."""
+    last, placed = ended[0]["date_last"], {placements[row["path"]] for row in ended}
+    # Windows under both names overlap; runs of a path under a new name do not begin before the last under the old one.
+    early = timedelta() if is_missing(ended[0]["window_ns"]) else near
+    return [
+        row
+        for path, row in paths.items()
+        if -early < row["date_first"] - last <= near and placements[path] in placed and row["date_last"] > last
+    ]
+
+
+def _ended_together(
+    ended: Sequence[Row], paths: Mapping[str, Row], placements: Mapping[str, str], near: timedelta
+) -> str:
+    """Say how many paths ended on one date, and how many began then."""
+    text = f"{len(ended)} paths were last measured on {day_of(ended[0]['date_last'], ended[0]['window_ns'])}"
+    begun = _begun(ended, paths, placements, near)
+    if not begun:
+        return f"{text} ({named([row['path'] for row in ended], _NAMED)})."
+    days = sorted({day_of(row["date_first"], row["window_ns"]) for row in begun})
+    when = " to ".join(dict.fromkeys([days[0], days[-1]]))
+    return f"{text}, and {len(begun)} began then ({when}): if some are the same paths, give each {_ONE_NAME}."

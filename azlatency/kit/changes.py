@@ -27,10 +27,22 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-#: From so many paths on, changes of one date are named together; and the most that are named.
-_FEWEST_TOGETHER, _MOST_NAMED = 3, 4
-#: Length of a day in ns.
+#: From so many paths on, changes of one date are named together; and the most that are named, also of short series.
+_FEWEST_TOGETHER, _MOST_NAMED, _MOST_SHORT = 3, 4, 8
+#: From so many series on, shifts after their first points may have one cause, if these end within so many points.
+_MANY, _WITHIN = 5, 4
+#: Length of a day in ns, and the units of the length of a window.
 _DAY = 86_400e9
+_LENGTHS = ((_DAY, "day"), (3600e9, "hour"), (60e9, "minute"), (1e9, "second"))
+#: What the sightings of each kind are called together.
+_SEEN = {
+    "unconfirmed": "{n} more series may have changed; the correction for all series leaves it open ({which})",
+    "oldest": "{n} series moved after the first points, too few to test ({which})",
+    "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
+    "came_and_went": "In {n} series, fewer than five points came and went ({which})",
+    "crossed": "{n} series crossed a limit without a confirmed change ({which})",
+    "short": "{n} series with fewer than ten points moved, too few to test ({which})",
+}
 #: Flag of levels that differ by no more than one step of the printed numbers.
 _ONE_STEP = "one_printed_step"
 
@@ -44,7 +56,7 @@ def date(change: Row) -> str:
     if pd.isna(start):
         return f"run {change['at'] + 1}"
     if _is_of_windows(change):
-        return f"{window_end(start, change['window_ns']):%Y-%m-%d}"
+        return day_of(start, change["window_ns"])
     in_a_day = low.date() == high.date() and low != high
     return f"{start:%Y-%m-%d %H:%M}" if in_a_day else f"{start:%Y-%m-%d}"
 
@@ -58,8 +70,12 @@ def date_with_interval(change: Row) -> str:
         return date(change)
     if _is_of_windows(change):
         low, high = (window_end(end, change["window_ns"]) for end in (low, high))
-    spec = "%H:%M" if low.date() == high.date() else "%m-%d"
-    return f"{date(change)} ({low:{spec}} – {high:{spec}})"
+    if low.date() == high.date():
+        return f"{date(change)} ({low:%H:%M} – {high:%H:%M})"
+    # The year stands before the interval, if it is the same.
+    year = (start if is_missing(change["window_ns"]) else window_end(start, change["window_ns"])).year
+    ends = (f"{end:%m-%d}" if end.year == year else f"{end:%Y-%m-%d}" for end in (low, high))
+    return f"{date(change)} ({' – '.join(ends)})"
 
 
 def when(change: Row, day: str = "") -> str:
@@ -77,12 +93,16 @@ def changed(change: Row, day: str = "") -> str:
 
 
 def window_length(window_ns: float) -> str:
-    """Return the length of a window: "30 days"."""
-    return count_of(round(window_ns / _DAY), "day")
+    """Return the length of a window in the largest unit of which it is about a whole number: "30 days", "36 hours"."""
+    counts = {name: window_ns / unit for unit, name in _LENGTHS}
+    name = next((name for name, count in counts.items() if abs(count - round(count)) <= 0.05 * round(count)), "second")
+    return count_of(round(counts[name]), name)
 
 
 def window_end(start: pd.Timestamp, window_ns: float) -> pd.Timestamp:
-    """Return when one window ended, as `window_ends` does of many."""
+    """Return when one window ended, as `window_ends` does of many; of less than a day, the time."""
+    if window_ns < _DAY:
+        return start + pd.Timedelta(window_ns, "ns")
     return window_ends(pd.Series([start]), pd.Series([window_ns])).iloc[0]
 
 
@@ -198,11 +218,14 @@ def seen(row: Row, family: int) -> str:
     few = "point" if row["n"] == 1 else points
     if row["kind"] == "oldest":
         return f"{size} after the first {few}, until {end}: too few to test"
-    if row["kind"] == "newest" and not is_missing(row["window_ns"]):
-        few = "disjoint window" if row["n"] == 1 else count_of(row["n"], "disjoint window")
-        return f"{size} in the last {few}, by {start}: too few to test"
     if row["kind"] == "newest":
-        return f"{size} in the last {few}, since {start}: too few to test"
+        against = f" against the {row['beside']} before" if row.get("beside") else ""
+        if is_missing(row["window_ns"]):
+            return f"{size} in the last {few}{against}, since {start}: too few to test"
+        few = "disjoint window" if row["n"] == 1 else count_of(row["n"], "disjoint window")
+        return f"{size} in the last {few}{against}, by {start}: too few to test"
+    if row["kind"] == "short":
+        return f"{size} from the first to the last of {points}: too few to test"
     if row["kind"] in ("came_and_went", "on_the_way"):
         text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
         if row["kind"] == "on_the_way":
@@ -212,11 +235,60 @@ def seen(row: Row, family: int) -> str:
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
 
 
+def in_short_seen(sightings: pd.DataFrame) -> list[str]:
+    """Return a sentence for each kind of what no test confirms; shifts at the beginning of many series are one.
+
+    ``sightings``: as returned by `azlatency.stats.sightings`. Points on the way belong to the sentence of their change.
+    """
+    away = sightings["ratio"].map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    ordered = sightings.loc[away.sort_values(ascending=False, kind="stable").index].drop_duplicates(["what", "kind"])
+    first = ordered[ordered["kind"] == "oldest"]
+    together = _first_together(first)
+    sentences = []
+    for kind, text in _SEEN.items():
+        rows = ordered[ordered["kind"] == kind].drop(together.index, errors="ignore")
+        if len(rows):
+            sentences.append(f"{text.format(n=len(rows), which=_largest(rows))}.")
+        if kind == "oldest" and len(together):
+            until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
+            low, high = (in_percent({"before": 1.0, "ratio": together["ratio"].agg(end)}) for end in ("min", "max"))
+            sentences.append(
+                f"{len(together)} series moved by {low} to {high} after their first points, until {until} at the "
+                f"latest ({_largest(together)}): too few points to test. So many together: look for a change of the "
+                "method."
+            )
+    return sentences
+
+
+def _first_together(first: pd.DataFrame) -> pd.DataFrame:
+    """Return the most series whose first points end within a few points of each other; none if they are not many."""
+    ends = first["date_last"]
+    most = first if ends.isna().all() else first[:0]
+    for row in first[ends.notna()].to_dict("records"):
+        after = ends - row["date_last"]
+        near = first[(after >= pd.Timedelta(0)) & (after <= pd.Timedelta(_WITHIN * row["spacing_ns"], "ns"))]
+        most = max(most, near, key=len)
+    return most if len(most) >= _MANY else first[:0]
+
+
+def _largest(rows: pd.DataFrame) -> str:
+    """Name the series of the first rows, with the size of what was seen, or since when it crossed a limit."""
+    many = rows["metric"].nunique() > 1
+    texts = []
+    for row in rows.to_dict("records"):
+        size = seen(row, 0) if row["kind"] == "crossed" else in_percent(row)
+        texts.append(f"{row['path']}{' ' + row['metric'] if many else ''} {size}")
+    # Short series have no rows that name them.
+    return named(texts, _MOST_SHORT if rows["kind"].iloc[0] == "short" else _MOST_NAMED)
+
+
 def day_of(start: pd.Timestamp, window_ns: float) -> str:
     """Return the day of a point, or on which its window ended; logs without times have none."""
     if pd.isna(start):
         return "an unknown date"
-    return f"{start if is_missing(window_ns) else window_end(start, window_ns):%Y-%m-%d}"
+    if is_missing(window_ns):
+        return f"{start:%Y-%m-%d}"
+    return f"{window_end(start, window_ns):{'%Y-%m-%d' if window_ns >= _DAY else '%Y-%m-%d %H:%M'}}"
 
 
 def in_force(change: Row) -> str:

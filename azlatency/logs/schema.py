@@ -370,6 +370,9 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         date_first       | timestamp | | computed | Start of the first point, in UTC.
         date_last        | timestamp | | computed | Start of the last point, in UTC.
         window_ns        | float64 | ns | computed | Window of a published mean; missing for runs.
+        spacing_ns       | float64 | ns | computed | Usual time between the points of a series.
+        step             | float64 | | computed | Step in which the logs print the values of a series; 0 if unknown.
+        beside           | int64   | | computed | Points next to a sighting that it is compared with; 0: its level.
         missing          | int64   | | computed | Nights without a run.
         family           | int64   | | computed | Series searched together.
         assumed          | string  | | computed | Codes of assumptions about what no log, name or label states.

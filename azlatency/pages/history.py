@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Most changes that are listed one by one.
 _MOST = 8
-#: From so many series on, shifts after their first points may have one cause.
-_MANY = 5
 _NAMES = {name: text(name, names_row=True) for name in KEYS}
 
 
@@ -322,27 +320,8 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     if len(found.changes) > _MOST:
         more = count_of(len(found.changes) - _MOST, "smaller change")
         findings.append(info(f"Also in the table: {more}."))
-    findings += [info(sentence) for sentence in _in_short_seen(sightings)]
+    findings += [info(sentence) for sentence in words.in_short_seen(sightings)]
     for code in ("clock_set_back", "nights_missing", "order_assumed"):
         if flagged := searched["flags"].str.split().map(lambda codes, code=code: code in codes).sum():
             findings.append(info(f"{capitalised(SHORT[code].rstrip('?'))}: {flagged} of {len(searched)} series."))
     return Findings.of(findings)
-
-
-def _in_short_seen(sightings: pd.DataFrame) -> list[str]:
-    """Say how many series show what no test confirmed; shifts at the beginning of many may be one."""
-    counts = sightings.groupby("kind", dropna=False)["what"].nunique()
-    sentences = []
-    if number := int(counts.get("unconfirmed", 0)):
-        sentences.append(f"{number} more series may have changed; the correction for all series leaves it open.")
-    first = sightings[sightings["kind"] == "oldest"]
-    if first["what"].nunique() >= _MANY:
-        until = words.day_of(first["date_last"].max(), first["window_ns"].iloc[0])
-        low, high = (words.in_percent({"before": 1.0, "ratio": first["ratio"].agg(end)}) for end in ("min", "max"))
-        sentences.append(
-            f"{first['what'].nunique()} series moved by {low} to {high} after their first points, until {until} at the "
-            "latest: too few points to test. So many together: look for a change of the method."
-        )
-    if number := int(counts.get("newest", 0)):
-        sentences.append(f"In {number} series, the last points differ from the level: too few to test.")
-    return sentences

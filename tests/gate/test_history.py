@@ -13,6 +13,7 @@ from helpers.nights import CHANGED, FIRST, NIGHTS, changed_nights, history, valu
 from helpers.studies import load
 
 import azlatency as az
+from azlatency.gate.history import HistoryJudgement, judge_history, sheet
 from azlatency.stats.across_runs.levels import find_steps
 
 
@@ -54,11 +55,17 @@ def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Pat
     shutil.rmtree(folder / str(FIRST + timedelta(days=8)))
     for night in range(30, NIGHTS):
         shutil.move(
-            folder / str(FIRST + timedelta(days=night)) / "az1-az2", folder / f"{FIRST + timedelta(days=night)}/az2-az2"
+            folder / str(FIRST + timedelta(days=night)) / "az1-az2", folder / f"{FIRST + timedelta(days=night)}/az1-az4"
         )
+    within = shutil.copytree(folder, tmp_path / "within")
     result = history(folder, cwd=tmp_path)
     assert "Nights without a run in 2 series" in result.stdout
-    assert "zone 1 → zone 2 was last measured on 2026-09-30; zone 2 → zone 2 began then" in result.stdout
+    assert "zone 1 → zone 2 was last measured on 2026-09-30; zone 1 → zone 4 began then" in result.stdout
+    for night in range(30, NIGHTS):
+        day = within / str(FIRST + timedelta(days=night))
+        shutil.move(day / "az1-az4", day / "az2-az2")
+    inside = history(within, cwd=tmp_path).stdout
+    assert "zone 1 → zone 2 was last measured on 2026-09-30." in inside, "a path inside a zone is not one between zones"
 
 
 def test_several_studies_are_one_family(nights: Path, tmp_path: Path) -> None:
@@ -95,3 +102,72 @@ def test_the_planted_changes_of_the_emulated_nights_are_found_and_no_other(raw: 
     assert narrower["at"] == 45 and narrower["ratio"] == pytest.approx(0.5, abs=0.02)
     (tail,) = find_steps(recorded("ping/az1a-az3a/ping_r{}.txt", "p99_us"), 0.05 / 11)
     assert tail.at == 35 and find_steps(recorded("ping/az2a-az3a/ping_r{}.txt", "p99_us"), 0.05 / 11) == []
+
+
+@pytest.fixture(scope="module")
+def published() -> HistoryJudgement:
+    return judge_history({"ibm-cloud-zones": load("ibm-cloud-zones")})
+
+
+def test_what_no_test_confirms_in_published_windows_is_told_below_the_table(published: HistoryJudgement) -> None:
+    """The values are those of zones.csv.gz in windows that do not overlap, the last to 2026-08-16."""
+    notes = sheet(published).notes
+    (together,) = (note for note in notes if "So many together" in note)
+    assert together.startswith("14 series moved by −33 % to −13 % after their first points, until 2024-11-24 ")
+    assert "(jp-tok-tok02-a → jp-tok-tok05-a −33 %, us-east-wdc04-a → us-east-wdc07-a −21 %, " in together
+    # Dallas 1–3 fell from 2.70 to 2.28 ms in April 2023. dal14–dal14 is printed as 0.08, then as 0.10 ms.
+    apart = (
+        "2 series moved after the first points, too few to test (Dallas 2 → Dallas 3 −25 %, Dallas 1 → Dallas 3 −18 %)."
+    )
+    assert apart in notes and "dal14-a → us-south-dal14-a" not in "".join(notes)
+    (short,) = (note for note in notes if note.startswith("7 series with fewer than ten points moved"))
+    # 0.57 → 0.27 ms and 0.18 → 0.13 ms.
+    assert "in-mum-mum02-a → in-mum-mum05-a −53 %" in short and "in-che-che02-a → in-che-che02-b −28 %" in short
+    assert (
+        "60 paths were last measured on 2024-09-01, and 64 began then (2024-08-11 to 2024-09-15): if some are the same "
+        "paths, give each one name (machines = [...] in study.toml)."
+    ) in notes
+
+
+def test_a_row_says_what_the_first_and_last_points_show(published: HistoryJudgement) -> None:
+    rows = {line.group: line.cells for line in sheet(published).lines}
+    for path, words in (
+        ("jp-tok-tok02-a → jp-tok-tok05-a", "−33 % after the first 4 points, until 2024-11-24: too few to test"),
+        # 0.87 to 0.84 ms, then 0.63 to 0.76.
+        ("us-east-wdc04-a → us-east-wdc06-a", "−19 % after the first 3 points, until 2024-10-20: too few to test"),
+        # 0.16 and 0.17 ms until 2026-03-29, and 0.13 from the window to 2026-05-03 on.
+        ("ca-mon-mon04-a → ca-mon-mon04-b", "−19 % in the last 4 disjoint windows, by 2026-05-03: too few to test"),
+        # 1.84 to 1.99 ms, then 2.23.
+        (
+            "London 1 → London 3",
+            "+19 % in the last disjoint window against the 5 before, by 2024-09-01: too few to test",
+        ),
+    ):
+        assert rows[path]["verdict"] == "not confirmed" and rows[path]["change"] == words
+    # 1.76 to 2.48 ms until 2025-10-05, then 1.34 to 1.45, and 2.01 in the last window.
+    dallas = rows["us-south-dal10-a → us-south-dal12-a"]
+    assert dallas["verdict"] == "CHANGED" and dallas["now"] == "1.380 ms"
+    assert dallas["change"].endswith("; +46 % in the last disjoint window, by 2026-08-16: too few to test")
+    assert (
+        rows["us-south-dal10-a → us-south-dal14-a"]["changed on"] == "30 days to 2025-11-09 (2024-10-20 – 2026-08-16)"
+    )
+    steps = "; in more than one step, with 3 points near 1.57 ms between"
+    assert rows["us-south-dal12-a → us-south-dal14-a"]["change"].endswith(steps)
+    assert not any(cells["change"] for path, cells in rows.items() if "Madrid" in path or "mad0" in path)
+
+
+def test_the_json_lists_what_no_test_confirms(published: HistoryJudgement) -> None:
+    rows = json.loads(json.dumps(published.record(), allow_nan=False))["seen"]
+    (tokyo,) = (row for row in rows if row["path"] == "jp-tok-tok02-a → jp-tok-tok05-a")
+    assert (tokyo["kind"], tokyo["n"], tokyo["before"], tokyo["after"]) == ("oldest", 4, 1.47e6, 0.98e6)
+    assert tokyo["text"] == "−33 % after the first 4 points, until 2024-11-24: too few to test"
+    (mumbai,) = (row for row in rows if row["path"] == "in-mum-mum02-a → in-mum-mum05-a")
+    assert (mumbai["kind"], mumbai["n"], mumbai["before"], mumbai["after"]) == ("short", 6, 570e3, 270e3)
+
+
+def test_what_was_seen_before_the_date_is_not_told() -> None:
+    judgement = judge_history({"ibm-cloud-zones": load("ibm-cloud-zones")}, since="2026-01-01")
+    notes = " ".join(sheet(judgement).notes)
+    assert "after their first points" not in notes and "In 1 series, fewer than five points came and went" in notes
+    kinds = {row["kind"] for row in judgement.record()["seen"]}
+    assert kinds == {"newest", "came_and_went", "unconfirmed", "short", "on_the_way"}

@@ -102,8 +102,17 @@ def test_a_history_of_equal_values_is_a_level_line() -> None:
 
 
 def test_more_than_a_few_paths_that_ended_are_counted(tmp_path: Path) -> None:
-    levels = {f"az1-az{zone}": values(450 + zone, 22) for zone in range(2, 12)}
+    levels = {f"az1-az{zone}": values(450 + zone, 12 + zone) for zone in range(2, 12)}
     folder = write_nights(tmp_path / "ended", levels | {"az2-az1": values(400, 40)})
     az.import_study("ended", [folder], out=tmp_path)
     notes = sheet(judge_history({"ended": az.load("ended", processed=tmp_path)})).notes
-    assert any(note.endswith("more paths are no longer measured.") for note in notes)
+    assert "7 more paths are no longer measured." in notes
+
+
+def test_paths_that_ended_on_one_date_are_one_line(tmp_path: Path) -> None:
+    levels = {f"az1-az{zone}": values(450 + zone, 22) for zone in range(2, 7)}
+    folder = write_nights(tmp_path / "ended", levels | {"az2-az1": values(400, 40)})
+    az.import_study("ended", [folder], out=tmp_path)
+    notes = sheet(judge_history({"ended": az.load("ended", processed=tmp_path)})).notes
+    named = "zone 1 → zone 2, zone 1 → zone 3, zone 1 → zone 4, …"
+    assert f"5 paths were last measured on 2026-09-22 ({named})." in notes

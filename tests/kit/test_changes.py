@@ -9,14 +9,13 @@ import pytest
 
 from azlatency.kit import changes
 
-DAY = pd.Timestamp("2026-09-26 20:43", tz="UTC")
+DAY, MINUTE = pd.Timestamp("2026-09-26 20:43", tz="UTC"), pd.Timedelta(minutes=1)
 CHANGE = {
     "path": "a → b", "metric": "median", "what": "a → b, ping, median", "at": 25, "at_low": 24, "at_high": 27,
     "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "window_ns": math.nan,
     "before": 450e3, "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097,
     "confidence": 0.95, "label": "", "label_before": "", "flags": "",
 }  # fmt: skip
-MINUTE = pd.Timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -26,11 +25,33 @@ MINUTE = pd.Timedelta(minutes=1)
         ({"date_low": DAY, "date_high": DAY}, "2026-09-26", "2026-09-26"),
         ({"date_low": DAY, "date_high": DAY + MINUTE}, "2026-09-26 20:43", "2026-09-26 20:43 (20:43 – 20:44)"),
         ({"window_ns": 30 * 86_400e9}, "2026-10-26", "2026-10-26 (10-25 – 10-28)"),
+        (
+            {"date_low": DAY.replace(year=2025), "date_high": DAY.replace(year=2027), "window_ns": 30 * 86_400e9},
+            "2026-10-26", "2026-10-26 (2025-10-26 – 2027-10-26)",
+        ),
+        ({"date_high": DAY.replace(year=2027)}, "2026-09-26", "2026-09-26 (09-25 – 2027-09-26)"),
+        (
+            {"window_ns": 6 * 3600e9, "date_low": DAY, "date_high": DAY + 360 * MINUTE},
+            "2026-09-27 02:43", "2026-09-27 02:43 (02:43 – 08:43)",
+        ),
+        (
+            {"window_ns": 900e9, "date_low": DAY, "date_high": DAY},
+            "2026-09-26 20:58", "2026-09-26 20:58",
+        ),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
-)
+)  # fmt: skip
 def test_a_date_is_as_exact_as_its_interval(fields: dict[str, object], date: str, interval: str) -> None:
     assert changes.date(CHANGE | fields) == date and changes.date_with_interval(CHANGE | fields) == interval
+
+
+@pytest.mark.parametrize(
+    ("hours", "text"),
+    [(720, "30 days"), (730.5, "30 days"), (24, "1 day"), (36, "36 hours"), (6, "6 hours"), (1.5, "90 minutes"),
+     (1 / 120, "30 seconds"), (1e-9, "0 seconds")],
+)  # fmt: skip
+def test_a_window_has_the_unit_in_which_it_is_a_whole_number(hours: float, text: str) -> None:
+    assert changes.window_length(hours * 3600e9) == text
 
 
 @pytest.mark.parametrize(
@@ -100,3 +121,46 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
     assert of_windows.startswith("3 paths changed by 2025-11-09 (a → b, a → c, b → c): ")
     assert "weeks apart" in of_windows
     assert changes.together(frame[:0]) == []
+
+
+def sighting(path: str, days: int, ratio: float = 0.8, **fields: object) -> dict[str, object]:
+    start = DAY + pd.Timedelta(days=days)
+    return {"what": path, "path": path, "metric": "mean", "unit": "ns", "kind": "oldest", "n": 1, "date": start,
+            "date_last": start, "window_ns": math.nan, "spacing_ns": 86_400e9, "before": 100.0, "after": 100 * ratio,
+            "ratio": ratio, "limit": math.nan, **fields}  # fmt: skip
+
+
+def test_shifts_are_counted_together_if_their_first_points_end_near_each_other() -> None:
+    near = [sighting(f"{number} → b", number % 5, 0.8 - number / 100) for number in range(6)]
+    early = sighting("x → b", -30, 1.5)
+    apart, together = changes.in_short_seen(pd.DataFrame([early, *near]))
+    assert apart == "1 series moved after the first points, too few to test (x → b +50 %)."
+    assert together == (
+        "6 series moved by −25 % to −20 % after their first points, until 2026-09-30 at the latest (5 → b −25 %, "
+        "4 → b −24 %, 3 → b −23 %, 2 → b −22 %, …): too few points to test. So many together: look for a change of "
+        "the method."
+    )
+    (few,) = changes.in_short_seen(pd.DataFrame([early, *near[:4]]))
+    assert few.startswith("5 series moved after the first points, too few to test (x → b +50 %, 3 → b −23 %, ")
+
+
+def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
+    rows = [
+        sighting("a → b", 0, kind="newest"), sighting("a → c", 0, 1.5, kind="newest"),
+        sighting("a → c", 0, kind="came_and_went"), sighting("a → c", 4, 2.0, kind="came_and_went"),
+        sighting("b → c", 0, kind="crossed", before=1.1e6, after=0.9e6, limit=1e6),
+        *(sighting(f"{number} → d", 0, kind="short", n=3) for number in range(7)),
+        sighting("a → b", 0, kind="on_the_way"),
+    ]  # fmt: skip
+    seven = [f"{number} → d −20 %" for number in range(7)]
+    assert changes.in_short_seen(pd.DataFrame(rows)) == [
+        "In 2 series, the last points differ from those before: too few to test (a → c +50 %, a → b −20 %).",
+        "In 1 series, fewer than five points came and went (a → c +100 %).",
+        "1 series crossed a limit without a confirmed change (b → c below 1 ms since 2026-09-26).",
+        f"7 series with fewer than ten points moved, too few to test ({', '.join(seven)}).",
+    ]
+    several = [sighting("a → b", 0, kind="newest"), sighting("a → b", 0, what="p99", metric="p99", kind="newest")]
+    assert "(a → b mean −20 %, a → b p99 −20 %)" in changes.in_short_seen(pd.DataFrame(several))[0]
+    assert changes.in_short_seen(pd.DataFrame(rows)[:0]) == []
+    without_end = [sighting("a → b", 0, 0.0, kind="crossed", limit=1e6), sighting("a → c", 0, math.inf, kind="newest")]
+    assert len(changes.in_short_seen(pd.DataFrame(without_end))) == 2

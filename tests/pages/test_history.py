@@ -16,7 +16,7 @@ from helpers.studies import FEW_REGIONS, load, load_history
 from helpers.tables import cell
 
 import azlatency as az
-from azlatency.kit.changes import seen
+from azlatency.kit.changes import in_short_seen, seen
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import history as page
 from azlatency.stats.across_runs.run_history import History
@@ -117,9 +117,10 @@ def test_what_is_seen_in_runs_without_times_has_no_date() -> None:
            "window_ns": math.nan}  # fmt: skip
     assert seen(row, 1) == "+50 % in the last point, since an unknown date: too few to test"
     oldest = pd.DataFrame(
-        {"what": list("abcdefgh"), "kind": "oldest", "ratio": 1.5, "date_last": pd.NaT, "window_ns": math.nan}
-    )
-    assert "until an unknown date at the latest" in page._in_short_seen(oldest)[0]
+        {"what": list("abcdefgh"), "path": list("abcdefgh"), "metric": "median", "kind": "oldest", "unit": "ns",
+         "before": 1.0, "after": 1.5, "ratio": 1.5, "date_last": pd.NaT, "window_ns": math.nan}
+    )  # fmt: skip
+    assert "until an unknown date at the latest" in in_short_seen(oldest)[0]
 
 
 def test_short_series_have_no_chart() -> None:
@@ -169,8 +170,8 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     assert "sao05-a, netperf (table) TCP_RR TCP, mean: changed by 2025-12-14: " in said
     assert "6 paths changed by 2025-11-09 (" in said
     assert "CI −72 to −65); in more than one step, with 3 points between the levels." in said
-    assert "In 4 series, the last points differ from the level" in said
-    assert "15 series moved by −33 % to +25 % after their first points, until 2024-11-24 at the latest" in said
+    assert "In 9 series, the last points differ from those before: too few to test (eu-gb-lon04-a → " in said
+    assert "14 series moved by −33 % to −13 % after their first points, until 2024-11-24 at the latest" in said
     assert not any("mad02" in path and "came" not in seen and "%" in seen for path, seen in rows)
 
 

@@ -131,7 +131,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             {
                 "path": join_words(unchanged),
                 "date": "–",
-                "levels": f"largest ÷ smallest window of a path: {said}",
+                "levels": f"largest ÷ smallest disjoint window of a pair: {said}",
                 "change": "no change confirmed",
                 "now": "–",
                 "run_ids": " ".join(run_ids for _, run_ids in unchanged.values()),

@@ -70,7 +70,7 @@ _COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
 _COLUMNS = {
     "series": [
         *KEYS, "what", "n", "change_count", "level", "before", "drift", "alarmed", "date_first", "date_last",
-        "window_ns", "unit", "missing", "family", *_COMMON,
+        "window_ns", "spacing_ns", "unit", "step", "missing", "family", *_COMMON,
     ],
     "changes": [
         *KEYS, "what", "at", "at_low", "at_high", "date", "date_low", "date_high", "window_ns", "before", "after",
@@ -80,7 +80,8 @@ _COLUMNS = {
 }  # fmt: skip
 _DATES = ("date_first", "date_last", "date", "date_low", "date_high")
 _COUNTS = ("n", "change_count", "missing", "family", "at", "at_low", "at_high", "position")
-_NUMBERS = ("window_ns", "level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO)
+_NUMBERS = ("window_ns", "level", "before", "after", "drift", "value", "margin", "p", "confidence", *_RATIO,
+            "spacing_ns", "step")  # fmt: skip
 
 
 class History(NamedTuple):
@@ -96,8 +97,9 @@ class History(NamedTuple):
         the last over the first value of a line through the points, if it fits better than steps, or if there are none
         and its slope is significant; such a series has no changes. ``alarmed``: whether a change, or the drift, exceeds
         the margin. ``first`` and ``last``: start of these points; ``window_ns``: the time that each of them is a
-        published mean over, missing for runs; ``missing``: nights without a run between them; ``family``: number of
-        series searched together.
+        published mean over, missing for runs; ``spacing_ns``: the usual time between two of them, missing without
+        times; ``step`` in which the logs print them, 0 if unknown; ``missing``: nights without a run between them;
+        ``family``: number of series searched together.
     changes : DataFrame
         One row per change in the order of time: ``at``, the position (0-based) of the first point of the new level, and
         ``date``, its start, with their 95 % intervals (of a window of ``window_ns``, the level may have changed within
@@ -355,9 +357,16 @@ def _nights(times: Sequence[datetime]) -> list[slice]:
 
 def _missing(times: Sequence[datetime]) -> int:
     """Return how many points are missing, if most of them are as far from each other as any two neighbours."""
+    usual = _usual_gap(times)
+    if not usual > _ONE_NIGHT.total_seconds():
+        return 0
+    return sum(max(round((after - before).total_seconds() / usual) - 1, 0) for before, after in pairwise(times))
+
+
+def _usual_gap(times: Sequence[datetime]) -> float:
+    """Return the median time between two neighbouring points in seconds; missing if there are none."""
     gaps = sorted((after - before).total_seconds() for before, after in pairwise(times))
-    usual = gaps[len(gaps) // 2] if gaps else 0.0
-    return sum(max(round(gap / usual) - 1, 0) for gap in gaps) if usual > _ONE_NIGHT.total_seconds() else 0
+    return gaps[len(gaps) // 2] if gaps else np.nan
 
 
 def _window(runs: pd.DataFrame) -> float:
@@ -448,6 +457,8 @@ def _summary(series: _Series, found: _Found, changes: list[Row], margin: float |
         "alarmed": "different" in verdicts,
         "date_first": series.times[0] if series.times else None,
         "date_last": series.times[-1] if series.times else None,
+        "spacing_ns": _usual_gap(series.times) * 1e9,
+        "step": series.step,
         "missing": series.missing,
         "family": family,
         "statistic": METHOD,

@@ -18,40 +18,56 @@ from azlatency.studies.runs.groups import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from azlatency.stats.across_runs.levels import Step
     from azlatency.stats.across_runs.run_history import History
     from azlatency.stats.arrays import FloatArray
     from azlatency.stats.rows import Row
 
 _KEYS = ["path", "method", "metric", "what", "unit"]
-_COLUMNS = [*_KEYS, "kind", "at", "n", "date", "date_last", "window_ns", "before", "after", "ratio", "limit",
+_OF_SERIES = ["window_ns", "spacing_ns", "step"]
+_COLUMNS = [*_KEYS, "kind", "at", "n", "date", "date_last", *_OF_SERIES, "before", "after", "ratio", "beside", "limit",
             "run_ids"]  # fmt: skip
 #: Median absolute deviation to standard deviation, and how many of these a point must be away from its level.
 _ROBUST, _DEVIATIONS = 1.4826, 3.0
+#: Printed steps that rounding may explain, with room for the representation of the numbers.
+_STEPS = 2 * (1 + 1e-9)
+#: Flags of a series that is only too short.
+_SHORT = {"few_clusters", "nights_missing"}
 #: Round trips that designs are held against, in ns.
 LIMITS = (1e6, 2e6)
 
 
 def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
-    """Return what the searched series of a history show without a confirmed change; series that drift are left out.
+    """Return what the series of a history show without a confirmed change; series that drift are left out.
 
     ``found``: as returned by `azlatency.history`; ``size``: the smallest relative difference that is named.
 
     One row per sighting, in the order of the series: ``path``, ``method``, ``metric``, ``what``, ``unit``, the
     ``kind``, the position ``at`` of its first point, ``n`` points, ``date`` and ``date_last``, their start times,
-    ``window_ns`` as in the series, ``before`` and ``after`` in canonical units, their ``ratio``, the ``limit`` in ns
-    and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series alone would show at the error
-    of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five points at the beginning or the
-    end, all on one side of the level beside them, also of a level that began with an unconfirmed step),
-    ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five points
-    between the levels before and after a step: ``before`` is the level that they left) and ``crossed`` (a mean or
-    median round trip that is, for at least five points, on the other side of 1 or 2 ms than most of its points before
-    ``at``, and no confirmed change crossed this limit).
+    ``window_ns``, ``spacing_ns`` and ``step`` as in the series, ``before`` and ``after`` in canonical units, their
+    ``ratio``, the ``limit`` in ns and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series
+    alone would show at the error of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five
+    points at the beginning or the end, all on one side of the level beside them, also of a level that began with an
+    unconfirmed step; at the end also of the ``beside`` points before them), ``came_and_went`` (fewer than five points
+    away from the level around them), ``on_the_way`` (fewer than five points between the levels before and after a step:
+    ``before`` is the level that they left), ``short`` (the first and the last point of a series below ten points) and
+    ``crossed`` (a mean or median round trip that is, for at least five points, on the other side of 1 or 2 ms than most
+    of its points before ``at``, and no confirmed change crossed this limit). Points that are at most two printed steps
+    away are left out, and what the points of a series do all the time.
     """
-    searched = found.series[found.series["level"].notna() & found.series["drift"].isna()].set_index("what")
+    series = found.series.set_index("what")
+    searched = series[series["level"].notna() & series["drift"].isna()]
+    is_short = ["few_clusters" in flags.split() and _SHORT.issuperset(flags.split()) for flags in series["flags"]]
+    short = series[np.array(is_short, dtype=bool) & series["date_first"].notna()]
     rows: list[Row] = []
-    for what, group in grouped(found.points[found.points["what"].isin(searched.index)], "what"):
+    for what, group in grouped(found.points[found.points["what"].isin([*searched.index, *short.index])], "what"):
         values, levels = (group[name].to_numpy(dtype="float64") for name in ("value", "level"))
+        of_series = {name: float(series.loc[what, name]) for name in _OF_SERIES}
+        if what in short.index:
+            rows += [_named(group, sighting) | of_series for sighting in _from_first_to_last(values, of_series, size)]
+            continue
         seen = (
             list(_crossed(values, levels)) if group["unit"].iloc[0] == "ns" and group["metric"].iloc[0] != "p99" else []
         )
@@ -62,14 +78,15 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
             unconfirmed = list(_unconfirmed(values, steps, size))
             if unconfirmed:
                 levels = _levels(values, steps)
-            seen = [*unconfirmed, *_apart(values, levels, size), *seen]
-        rows += [{**_named(group, sighting), "window_ns": searched.loc[what, "window_ns"]} for sighting in seen]
+            apart = list(_apart(values, levels, of_series["step"], size))
+            if not any(sighting["kind"] == "newest" for sighting in apart):
+                apart += _apart_from_five(values, levels, of_series["step"], size)
+            seen = [*unconfirmed, *apart, *seen]
+        rows += [_named(group, sighting) | of_series for sighting in seen]
     frame = pd.DataFrame(rows, columns=_COLUMNS)
     dates = {name: pd.to_datetime(frame[name], utc=True).dt.as_unit("us") for name in ("date", "date_last")}
-    numbers = dict.fromkeys(("window_ns", "before", "after", "ratio", "limit"), "float64") | {
-        "at": "int64",
-        "n": "int64",
-    }
+    numbers = dict.fromkeys((*_OF_SERIES, "before", "after", "ratio", "limit"), "float64")
+    numbers |= dict.fromkeys(("at", "n", "beside"), "int64")
     return frame.assign(**dates).astype(numbers | dict.fromkeys([*_KEYS, "kind", "run_ids"], "str"))
 
 
@@ -78,7 +95,7 @@ def _named(points: pd.DataFrame, sighting: Row) -> Row:
     named = {name: points[name].iloc[0] for name in _KEYS}
     run_ids = " ".join(chosen["run_ids"])
     ratio = sighting["after"] / sighting["before"]
-    return {**named, "date": chosen["date"].iloc[0], "date_last": chosen["date"].iloc[-1], "ratio": ratio,
+    return {**named, "date": chosen["date"].iloc[0], "date_last": chosen["date"].iloc[-1], "ratio": ratio, "beside": 0,
             "run_ids": run_ids, **sighting}  # fmt: skip
 
 
@@ -97,12 +114,28 @@ def _unconfirmed(values: FloatArray, steps: list[Step], size: float) -> Iterator
             yield {"kind": "unconfirmed", "at": step.at, "n": end - step.at, "before": before, "after": after}
 
 
-def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]:
+def _usual(values: FloatArray, levels: FloatArray) -> tuple[float, float]:
+    """Return how far, as a logarithm, the points of a series are from their level all the time: at its ends, between.
+
+    The distances from a level count a shift near an end, and the printed step by which a level misses most of its
+    points; the differences of neighbours leave out how far a level wanders. At the ends, their geometric mean counts.
+    """
+    distances, differences = np.abs(np.log(values / levels)), np.abs(np.diff(np.log(values))) / np.sqrt(2)
+    between, of_neighbours = (_DEVIATIONS * _ROBUST * float(np.median(each)) for each in (distances, differences))
+    return float(np.sqrt(between * of_neighbours)), between
+
+
+def _sides(values: FloatArray, level: FloatArray | float, step: float, least: float) -> NDArray[np.int64]:
+    """Return 1 and -1 for points above and below, by at least this logarithm and more than two steps, else 0."""
+    away = np.log(values / level)
+    is_away = (np.abs(away) >= least) & (np.abs(values - level) > _STEPS * step)
+    return np.where(is_away, np.sign(away), 0).astype(np.int64)
+
+
+def _apart(values: FloatArray, levels: FloatArray, step: float, size: float) -> Iterator[Row]:
     """Yield the stretches of fewer than five points that are away from their level, on one side."""
-    away = np.log(values / levels)
-    # What the points of a level do all the time is no sighting.
-    usual = _DEVIATIONS * _ROBUST * float(np.median(np.abs(away)))
-    sides = np.where(np.abs(away) >= max(np.log1p(size), usual), np.sign(away), 0).astype(int)
+    at_ends, between = _usual(values, levels)
+    sides = _sides(values, levels, step, max(np.log1p(size), min(at_ends, between)))
     at = 0
     for side, group in groupby(sides):
         n = len(list(group))
@@ -115,8 +148,36 @@ def _apart(values: FloatArray, levels: FloatArray, size: float) -> Iterator[Row]
                 kind = "newest"
             elif min(levels[at - 1], levels[at + n]) < middle < max(levels[at - 1], levels[at + n]):
                 kind, before = "on_the_way", float(levels[at - 1])
-            yield {"kind": kind, "at": at, "n": n, "before": before, "after": after}
+            if abs(np.log(middle / level)) >= (at_ends if at == 0 or at + n == len(values) else between):
+                yield {"kind": kind, "at": at, "n": n, "before": before, "after": after}
         at += n
+
+
+def _apart_from_five(values: FloatArray, levels: FloatArray, step: float, size: float) -> Iterator[Row]:
+    """Yield fewer than five points at the end that are away from the five before them, where the level wanders."""
+    least = max(np.log1p(size), _usual(values, levels)[0])
+    for n in range(SHORTEST - 1, 0, -1):
+        at = len(values) - n
+        if levels[at - SHORTEST] != levels[-1]:
+            continue
+        before, after = (float(np.median(part)) for part in (values[at - SHORTEST : at], values[at:]))
+        if abs(_sides(values[at:], before, step, least).sum()) == n:
+            yield {"kind": "newest", "at": at, "n": n, "before": before, "after": after, "beside": SHORTEST}
+            return
+
+
+def _from_first_to_last(values: FloatArray, of_series: Row, size: float) -> Iterator[Row]:
+    """Yield the first and the last value of a short series if they differ; single runs differ by chance as well."""
+    if len(values) < 2 or not values.min() > 0:
+        return
+    least = (
+        np.log1p(size)
+        if of_series["window_ns"] > 0
+        else max(np.log1p(size), _usual(values, np.full_like(values, np.median(values)))[0])
+    )
+    first, last = float(values[0]), float(values[-1])
+    if _sides(values[-1:], first, of_series["step"], least).any():
+        yield {"kind": "short", "at": 0, "n": len(values), "before": first, "after": last}
 
 
 def _crossed(values: FloatArray, levels: FloatArray) -> Iterator[Row]:

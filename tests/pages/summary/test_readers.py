@@ -42,11 +42,12 @@ SAID = {
         "from Dallas dal12–dal14 −71 % to Dallas dal10–dal14 −11 %, among them Dallas dal10–dal12 −25 % (back at 2.01 "
         "ms in the newest window); by 2025-10-05: 3 paths, from Washington DC wdc06–wdc07 −57 % to Dallas dal13–dal14 "
         "−29 %; in the newest "
-        "window, not confirmed: Sao Paulo sao04–sao05 −14 % and London lon04–lon05 −36 %; too short to test: Chennai "
-        "and Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto. By a day: first seen "
+        "window, not confirmed: Sao Paulo sao01–sao04 −16 %, Sao Paulo sao04–sao05 −14 %, Montreal a–b −19 %, "
+        "Montreal b–c −19 %, London lon04–lon05 −36 % and Dallas dal10–dal13 +16 %; too short to test: Chennai and "
+        "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto. By a day: first seen "
         "in the mean of the 30 days to that day",
         "one_run": "published means of a path that stayed on its level differ by up to 1.44 times (us-east-wdc06-a → "
-        "us-east-wdc06-a: 90–130 µs), 1.2 times on the typical path",
+        "us-east-wdc06-a: 90–130 µs), 1.21 times on the typical path",
     },
     # The medians before the fall in eleven logs: 5.018 and 5.018, then 9.374 to 9.694 Gbit/s.
     # Its bursts are those of the 24 transfers that start at about 9.7 Gbit/s.

@@ -73,6 +73,66 @@ def test_a_limit_that_a_confirmed_change_crossed_is_no_sighting() -> None:
     assert seen(series(dict.fromkeys(range(10, 30), 0.5), level=1.5e6)).empty
 
 
+def printed(values: list[float], *, window: float | None = None, **columns: object) -> pd.DataFrame:
+    """Return values in ms as a series that is printed with two decimals; of windows in days or of runs."""
+    starts = pd.date_range("2026-01-01", periods=len(values), freq="35D", tz="UTC")
+    runs = pd.DataFrame({"path": "a → b", "method": "netperf", "started_at": starts, "mean_ns": np.array(values) * 1e6})
+    if window:
+        columns |= {"dialect": "table", "duration_ns": window * 86_400e9}
+    return runs.assign(mean_ns_resolution=1e4, **columns)
+
+
+# zones.csv.gz, the windows that do not overlap: mon04-a to mon04-b, wdc04-a to wdc06-a.
+MON = [0.17, 0.16, 0.17, 0.17, 0.17, 0.16, 0.16, 0.17, 0.17, 0.17, 0.16, 0.13, 0.13, 0.13, 0.13]
+WDC = [0.87, 0.86, 0.84, 0.65, 0.65, 0.63, 0.65, 0.65, 0.65, 0.66, 0.76, 0.69, 0.71, 0.72, 0.7, 0.72, 0.69, 0.7, 0.71,
+       1.46, 0.66, 0.69]  # fmt: skip
+
+
+def test_neither_a_printed_step_nor_a_slow_movement_hides_the_ends() -> None:
+    (mon,) = seen(printed(MON)).to_dict("records")
+    assert (mon["kind"], mon["n"], mon["before"], mon["after"]) == ("newest", 4, 160e3, 130e3)
+    first, slow = seen(printed(WDC)).to_dict("records")
+    assert (first["kind"], first["n"], first["before"]) == ("oldest", 3, 860e3)
+    assert (slow["kind"], slow["n"], slow["after"]) == ("came_and_went", 1, 1.46e6)
+
+
+def test_where_a_level_wanders_the_last_points_are_held_against_the_five_before() -> None:
+    """sao01-a to sao04-a: 1.57 ms in the end, 10 % below the median of all, and 16 % below the five before."""
+    sao = [1.77, 1.83, 1.82, 1.79, 1.81, 1.81, 1.68, 1.63, 1.66, 1.66, 1.65, 1.65, 1.71, 1.86, 1.86, 1.89, 1.88, 1.82,
+           1.62, 1.58, 1.55, 1.57]  # fmt: skip
+    (row,) = seen(printed(sao)).to_dict("records")
+    assert (row["kind"], row["n"], row["before"], row["after"], row["beside"]) == ("newest", 3, 1.86e6, 1.57e6, 5)
+
+
+def test_two_printed_steps_are_no_sighting() -> None:
+    """dal14-a to dal14-a is printed as 0.08 ms in its first window, and as 0.09 to 0.11 ms in the other twenty."""
+    values = [0.08] + [0.1] * 20
+    assert seen(printed(values)).empty
+    assert len(seen(printed(values).assign(mean_ns_resolution=1e3))) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "window", "kinds"),
+    [
+        ([0.57, 0.31, 0.30, 0.30, 0.28, 0.27], 30, ["short"]),
+        ([0.91, 0.84, 0.79, 0.99, 0.74, 0.74], 30, ["short"]),
+        ([0.91, 0.84, 0.79, 0.99, 0.74, 0.74], None, []),  # single runs differ as much by chance
+        ([0.57, 0.31, 0.30, 0.30, 0.28, 0.27], None, ["short"]),
+        ([0.12, 0.11, 0.10], 30, []),  # two printed steps
+        ([0.57, 0.55], 30, []), ([0.57, 0.31], None, []), ([0.57], 30, []), ([0.5, 0.0, 0.0], 30, []),
+    ],
+)  # fmt: skip
+def test_a_short_series_whose_ends_differ_is_named(values: list[float], window: float | None, kinds: list[str]) -> None:
+    rows = seen(printed(values, window=window))
+    assert rows["kind"].tolist() == kinds
+    assert all((row["before"], row["after"]) == (values[0] * 1e6, values[-1] * 1e6) for row in rows.to_dict("records"))
+
+
+def test_runs_without_times_have_no_first_and_last_point() -> None:
+    runs = printed([0.57, 0.31, 0.30, 0.30, 0.28, 0.27]).drop(columns="started_at")
+    assert seen(runs).empty
+
+
 def test_an_empty_history_has_no_sightings() -> None:
     frame = seen(series({})[:5])
     assert frame.empty and frame["ratio"].dtype == np.float64 and str(frame["date"].dtype).startswith("datetime64")
