@@ -151,7 +151,7 @@ def test_a_row_says_what_the_first_and_last_points_show(published: HistoryJudgem
     assert (
         rows["us-south-dal10-a → us-south-dal14-a"]["changed on"] == "2025-11-09 (2024-10-20 – 2026-08-16)"
     )
-    steps = "; in more than one step, with 3 points near 1.57 ms between"
+    steps = "; in more than one step, with 3 points between the levels"
     assert rows["us-south-dal12-a → us-south-dal14-a"]["change"].endswith(steps)
     assert not any(cells["change"] for path, cells in rows.items() if "Madrid" in path or "mad0" in path)
 
