@@ -176,7 +176,8 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
-    axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
+    if not narrow():  # the numbers of a narrow map reach below its axes
+        axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if narrow() else 0.22, 0.3)
     return figure, bool(is_far.any())
