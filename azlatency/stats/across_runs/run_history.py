@@ -6,6 +6,7 @@ shows any change, and where many series changed, at most this share of those tha
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from itertools import pairwise
@@ -425,8 +426,12 @@ def _testable(series: _Series, dates: set[datetime]) -> set[int]:
     """Return the places nearest to the dates that lie between two levels; none if the values are all equal."""
     if not series.times or series.values.min() == series.values.max():
         return set()
-    nearest = {min(range(len(series.times)), key=lambda at: abs(series.times[at] - date)) for date in dates}
-    return {at for at in nearest if SHORTEST <= at <= len(series.times) - SHORTEST}
+    times, nearest = series.times, set()
+    for date in dates:
+        after = bisect_left(times, date)
+        is_before = after == len(times) or (after > 0 and date - times[after - 1] <= times[after] - date)
+        nearest.add(after - is_before)
+    return {at for at in nearest if SHORTEST <= at <= len(times) - SHORTEST}
 
 
 def _search(series: _Series, error: float, tests: float = 1.0) -> _Found:
