@@ -35,6 +35,8 @@ _HINTS = (
 _NO_TIME = r"std|stddev|stdev|sd|dev|deviation|jitter|mdev|var|variance|count|n|loss"
 _PLACE = frozenset({"client", "server", "zone", "peer_zone", "region", "peer_region"})
 _TIME = re.compile(r"\d{4}|\d\d?[./]\d\d?[./]\d\d")
+#: A date that could be a number with separators, too.
+_DAY = re.compile(r"\d\d?[./]\d\d?[./](?:\d\d)?\d\d")
 _MOST_ROWS, _MOST_COLUMNS = 100, 200
 
 
@@ -64,17 +66,25 @@ def draft_table(source: Source, name: str) -> list[str]:
     left = [heading for place, heading in enumerate(head.cells) if heading and place not in columns.values()]
     times = [time for key, place in columns.items() if key in MOMENTS for time in cells.get(place, ())]
     headings = {key: head.cells[place] for key, place in columns.items()}
+    dates = [heading for heading in left if _TIME.match(heading)]
+    has_dates = len(dates) > 1 and not times
     named = {
         key: f'"{toml_text(heading)}"' if head.cells.count(heading) == 1 else str(columns[key] + 1)
         for key, heading in headings.items()
     }
+    if has_dates:  # each heading is a time, and each cell below it a number
+        named |= {"started_at": '"column"', "rtt_mean": '"cell"'}
+        headings |= {"rtt_mean": f"the cells below {dates[0]}"}
+        times, left = dates, [heading for heading in left if heading not in dates]
     said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
     lines = ["[[table]]", f'file = "{toml_text(name)}"', f"columns = {{{said}}}"]
+    lines += (
+        ["matrix = true   # the dates are headings; ended_at, if they are the ends of windows"] if has_dates else []
+    )
     if left:
-        lines.append(f"# not used: {', '.join(map(printable, left))}"[:200])
-    if sum(map(bool, map(_TIME.match, left))) > 1:
-        lines.append("# dates as headings: write a copy with a row for each date, and its number in one column")
-    rtts = [name for name in columns if name.startswith("rtt_")]
+        what = "neither an end nor a date; add ends to columns, delete the others" if has_dates else "not used"
+        lines.append(f"# {what}: {', '.join(map(printable, left))}"[:200])
+    rtts = [name for name in headings if name.startswith("rtt_")]
     for key, names in (("unit", rtts), ("rate_unit", [name for name in columns if name == "throughput"])):
         units = [unit for each in names if (unit := unit_in(headings[each]))]
         if units:
@@ -95,7 +105,11 @@ def draft_table(source: Source, name: str) -> list[str]:
 
 def _headings_at(rows: Sequence[TableRow]) -> int | None:
     """Return the place of the headings: above the first row with a number, the row with most different texts."""
-    numbers = [at for at, row in enumerate(rows) if any(map(CELL.fullmatch, filter(None, row.cells)))]
+    numbers = [
+        at
+        for at, row in enumerate(rows)
+        if any(CELL.fullmatch(cell) and not _DAY.fullmatch(cell) for cell in row.cells if cell)
+    ]
     texts = [len({cell for cell in row.cells if cell}) for row in rows[: numbers[0]]] if numbers else []
     return texts.index(max(texts)) if texts and max(texts) > 1 else None
 

@@ -72,8 +72,8 @@ class MeasuredTable:
     ``window_s``: length of the time in seconds that each number is about; 0 if it is not said. ``headings``: their
     line, from 1. ``decimal``: the decimal sign; empty if it is not said. ``time_format``: how times are written, as for
     ``strptime``; empty for ISO 8601. ``same_both_ways``: A → B and B → A are one number that is printed twice.
-    ``matrix``: the first cell of a row is one end and each heading the other, so that each further cell is a run; the
-    columns are then ``row``, ``column`` and ``cell``.
+    ``matrix``: each cell below a heading is a run, and the heading is an end or a time; the columns are then ``row``
+    (the first cell of its row), ``column``, ``cell`` and those that have a heading of their own.
     """
 
     place: str
@@ -116,9 +116,14 @@ class MeasuredTable:
         return "peer_region" in self.columns and not {"client", "zone", "physical_zone"} & set(self.columns)
 
     @property
+    def columns_beside_matrix(self) -> list[str]:
+        """The headings of the columns that are no cells of the matrix."""
+        return [str(name) for name in self.columns.values() if name not in ("row", "column", "cell")]
+
+    @property
     def settings(self) -> str:
-        """What tells its runs from those of logs, and from means over another time."""
-        return f"{_time_text(self.window_s)} window, from a table" if self.window_s else "from a table"
+        """What tells its runs from means over another time; see `azlatency.logs.grammar.command_line.settings_of`."""
+        return f"period {_time_text(self.window_s)}" if self.window_s else "period none"
 
 
 @cache
@@ -157,7 +162,7 @@ def measured_table(place: str, raw: dict[str, Any], run_keys: frozenset[str]) ->
     if "file" not in raw or not columns:
         example = 'columns = {zone = "from", peer_zone = "to", rtt_mean = "RTT"}'
         raise ManifestError(f'{place}: [[table]] needs file = "…" and {example}; azlatency check FILE drafts them')
-    numbers = _numbers(place, columns, run_keys)
+    numbers = _numbers(place, columns, run_keys, matrix=raw.get("matrix", False))
     units = {key: unit_in_words(raw.get(key, "")) for key in ("unit", "rate_unit")}
     for key, canonical in (("unit", "ns"), ("rate_unit", "bit/s")):
         _check_unit(place, key, units[key], canonical)
@@ -184,7 +189,7 @@ def measured_table(place: str, raw: dict[str, Any], run_keys: frozenset[str]) ->
     )
 
 
-def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str]) -> tuple[str, ...]:
+def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str], *, matrix: bool) -> tuple[str, ...]:
     """Return which columns hold numbers; raise `ManifestError` for a wrong column, or none."""
     numbers = tuple(name for name in columns if name in _METRICS or quantile_of(name) is not None)
     known = {*run_keys, *MOMENTS, *_METRICS}
@@ -196,6 +201,8 @@ def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str]) -> t
             )
         if isinstance(heading, bool) or not isinstance(heading, str | int):
             raise ManifestError(f"{place}: the column of {name} is {heading!r:.60}; write its heading, or its number")
+        if matrix and isinstance(heading, int):
+            raise ManifestError(f'{place}: the column of {name} is {heading}; of a matrix, write its heading or "row"')
     if not numbers:
         raise ManifestError(f"{place}: no column holds a number, such as rtt_mean, rtt_p99 or throughput; add it")
     if not any(name in ("rtt_mean", "rtt_median", *RATES) or quantile_of(name) == 0.5 for name in numbers):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from azlatency.logs.source.decode import Source
@@ -51,24 +51,33 @@ def table_rows(source: Source) -> Iterator[TableRow]:
         raise TooLargeError(f"no row of a table: {error}; correct the file", before + 1) from None
 
 
-def rows_of_matrix(rows: Iterator[TableRow], headings: int) -> Iterator[TableRow]:
+def rows_of_matrix(rows: Iterator[TableRow], headings: int, named: Collection[str] = ()) -> Iterator[TableRow]:
     """Yield the cells of a matrix, each with the first cell of its row and the heading of its column, as a row.
 
-    The headings may lack the one above the first column.
+    The headings may lack the one above the first column. Columns that are ``named`` hold no cells of the matrix; each
+    row yielded has theirs.
     """
     columns: list[str] = []
     width = 0
+    kept: list[int] = []
     for row in rows:
         if not columns and row.last_line >= headings:
             columns = row.cells
-            yield row._replace(cells=["row", "column", "cell"])
+            wanted = {name.strip().casefold() for name in named}
+            kept = [at for at, heading in enumerate(columns) if heading.casefold() in wanted]
+            # If one is not there, the message about it names those that are.
+            shown = [columns[at] for at in kept] if len(kept) == len(wanted) else columns
+            yield row._replace(cells=["row", *shown, "column", "cell"])
         elif columns and any(row.cells):
             width = width or len(row.cells)
             if len(row.cells) != width:
                 yield row._replace(cells=row.cells[:1])  # which cell is missing nobody can see
                 continue
-            for column, cell in zip(columns[max(len(columns) - width + 1, 0) :], row.cells[1:], strict=False):
-                yield row._replace(cells=[row.cells[0], column, cell])
+            shift = width - len(columns)
+            own = [row.cells[at + shift] for at in kept]
+            for at in range(max(1 - shift, 0), len(columns)):
+                if at not in kept:
+                    yield row._replace(cells=[row.cells[0], *own, columns[at], row.cells[at + shift]])
 
 
 def unit_in(heading: str) -> str:

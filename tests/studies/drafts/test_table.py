@@ -63,9 +63,19 @@ def test_headings_say_which_column_is_what(tmp_path: Path, text: str, columns: s
     assert draft_table(source_of(tmp_path, text), "t.csv")[2] == f"columns = {{{columns}}}"
 
 
-def test_a_column_for_each_date_is_told(tmp_path: Path) -> None:
-    lines = draft_table(source_of(tmp_path, "From,To,2026-01-01,2026-02-01\na,b,0.5,0.6\n"), "t.csv")
-    assert "# dates as headings: write a copy with a row for each date, and its number in one column" in lines
+def test_a_column_for_each_date_is_a_matrix(tmp_path: Path) -> None:
+    source = source_of(tmp_path, "from,to,01.02.2026,08.02.2026,remark\n1,2,0.5,0.6,calm\n")
+    assert draft_table(source, "t.csv") == [
+        "[[table]]",
+        'file = "t.csv"',
+        'columns = {client = "from", server = "to", started_at = "column", rtt_mean = "cell"}',
+        "matrix = true   # the dates are headings; ended_at, if they are the ends of windows",
+        "# neither an end nor a date; add ends to columns, delete the others: remark",
+        '# unit = "…"   # the unit of the cells below 01.02.2026',
+        "# round_trip = true   # or false: half round trips. Ask who measured",
+        '# time_format = "%d.%m.%Y"   # how 01.02.2026 is written',
+        '# window = "30 d"   # if each number is about so long a time',
+    ]
 
 
 @given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
