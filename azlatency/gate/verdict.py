@@ -49,10 +49,10 @@ from azlatency.studies.format import plain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
-from azlatency.studies.runs.left_out import in_words, without_result
+from azlatency.studies.runs.left_out import in_words, refused_rows, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs, run_table, with_network_paths
-from azlatency.studies.runs.selection import select_scenario
+from azlatency.studies.runs.selection import is_window, select_scenario, window_ends
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
 
@@ -216,10 +216,12 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
-    sides = [(base, candidate)] if candidate is not None else _pairs_of_scenarios(base)
+    sides = {"": (base, candidate)} if candidate is not None else _pairs_of_scenarios(base)
     setting, select = Setting(margin, confidence), partial(_select, tool=tool, path=path)
     asked = tuple(dict.fromkeys(metrics))
-    parts = [part for pair in sides for part in _compare(*pair, asked, setting, maps, across, select)]
+    parts = [
+        part for what, pair in sides.items() for part in _compare(what, *pair, asked, setting, maps, across, select)
+    ]
     afters, befores = [part.after for part in parts], [part.before for part in parts]
     _check_filters([*afters, *befores], tool, path)
     if named := [name for name in across if name != "scenario"]:  # which tells the sides apart anyway
@@ -234,7 +236,7 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     hints = None
     if not compared:
         if not metrics and not any(part.on_both_sides for part in parts):
-            remarks |= dict.fromkeys(_no_metric(*sides[0]))
+            remarks |= dict.fromkeys(_no_metric(*next(iter(sides.values()))))
         elif only_in_base and only_in_candidate:
             hints = nothing_in_common
     elif candidate is not None and all(item.row["n_base"] == item.row["n_candidate"] == 1 for item in compared):
@@ -244,12 +246,12 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     for study, name in zip((base, candidate), names, strict=True):
         if study is not None:
             lines = in_words(select(client_runs(study)), without_result(study))
-            remarks |= dict.fromkeys(f"{name}: {line}" for line in lines)
+            remarks |= dict.fromkeys(f"{name}: {line}" for line in [*lines, *refused_rows(study)])
     if candidate is None:
         # What the names say is the question here; that their numbers count repeats is still assumed.
         remarks |= dict.fromkeys(line for line in assumptions(base) if line.startswith("assumed: "))
     else:
-        remarks |= dict.fromkeys(_differing_fields(compared, names))
+        remarks |= dict.fromkeys([*_windows(compared), *_differing_fields(compared, names)])
         remarks |= dict.fromkeys(
             f"The machines differ in {fact}: {old} in the base, {new} in the candidate"
             for fact, (old, new) in changed_facts(base.hosts, candidate.hosts).items()
@@ -283,6 +285,7 @@ class _Part(NamedTuple):
 
 
 def _compare(
+    levels: str,
     base: Study,
     candidate: Study,
     metrics: Sequence[str],
@@ -291,11 +294,13 @@ def _compare(
     across: Sequence[str],
     select: Callable[[pd.DataFrame], pd.DataFrame],
 ) -> Iterator[_Part]:
-    """Compare the runs of two studies, or of two scenarios of one, by metric and without a decision; see `judge`."""
+    """Compare the runs of two studies, or of two scenarios of one, by metric and without a decision; see `judge`.
+
+    ``levels`` stands before each path.
+    """
     by_time = parse_margin(setting.margin)[1] > 0
     # Two scenarios of one study are compared: their names are what differs.
     scenarios = base.version != candidate.version
-    levels = "" if scenarios else " against ".join(side.name.rpartition("@")[2] for side in (candidate, base)) + ": "
     for metric in metrics or _MEASURED:
         after, before, value = frames_of_metric(candidate, base, metric)
         sides = (with_network_paths(after, candidate), with_network_paths(before, base))
@@ -326,7 +331,7 @@ def _compare(
         yield _Part(*seen, is_on_both, compared, only_before, only_after, shared, remarks)
 
 
-def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
+def _pairs_of_scenarios(study: Study) -> dict[str, tuple[Study, Study]]:
     """Return every pair of scenarios of a study, the earlier one as the base; raise `ValueError` if it has no pair."""
     scenarios = list(dict.fromkeys(run_table(study)["scenario"].dropna()))
     if not 1 < len(scenarios) <= MOST_SCENARIOS:
@@ -334,8 +339,8 @@ def _pairs_of_scenarios(study: Study) -> list[tuple[Study, Study]]:
             f"the study has {len(scenarios)} scenarios, and --across scenario compares 2 to {MOST_SCENARIOS}; "
             "give two sides, such as STUDY@one STUDY@other"
         )
-    parts = [select_scenario(study, str(name)) for name in scenarios]
-    return list(combinations(parts, 2))
+    parts = {str(name): select_scenario(study, str(name)) for name in scenarios}
+    return {f"{after} against {before}: ": (parts[before], parts[after]) for before, after in combinations(parts, 2)}
 
 
 def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> Iterator[str]:
@@ -348,6 +353,16 @@ def _differing_fields(compared: Sequence[Compared], names: tuple[str, str]) -> I
                     f"The sides differ in {', '.join(fields)}. If that is what you compare: azlatency compare "
                     f"{names[0]} {names[1]} --across {','.join(fields)}"
                 )
+
+
+def _windows(compared: Sequence[Compared]) -> Iterator[str]:
+    """Yield when the windows of published tables ended that are compared."""
+    pairings = [item.pairing for item in compared]
+    sides = [pd.concat(part) for part in zip(*((each.before, each.after) for each in pairings), strict=True)]
+    if sides and all(is_window(side).all() for side in sides):
+        ends = [window_ends(side["started_at"], side["duration_ns"]).dt.strftime("%Y-%m-%d") for side in sides]
+        base, candidate = (" to ".join(dict.fromkeys([days.min(), days.max()])) for days in ends)
+        yield f"Published windows are compared: those that ended {base} (base) and {candidate} (candidate)"
 
 
 def _check_filters(frames: Sequence[pd.DataFrame], tool: str | None, path: str | None) -> None:

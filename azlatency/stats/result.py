@@ -24,7 +24,7 @@ FEASIBLE = 200
 #: Flags by their stable name: a word or two for a table cell, and the sentence that a reader sees.
 _FLAGS = {
     "no_values": ("no values", "the input has no values"),
-    "no_replication": ("one run", "measured once, so the result describes one connection; repeat the run"),
+    "no_replication": ("one run", "measured once, so how much another run would differ is not known; repeat it"),
     "one_direction": ("one direction", "no pair of zones was measured in both directions"),
     "two_runs": ("two runs", "two runs give a very wide interval, which assumes log-normal values"),
     "few_runs": ("few runs", "below six runs, the interval assumes log-normal values; measure at least six runs"),

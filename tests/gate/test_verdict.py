@@ -16,7 +16,11 @@ from pathlib import Path
 import pytest
 from helpers.places import TESTS
 from helpers.sides import compare, write_side
+from helpers.studies import load
 from studies.runs.test_run_table import ping
+
+from azlatency.gate.verdict import judge
+from azlatency.studies.runs.selection import select_scenario
 
 
 def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
@@ -368,3 +372,15 @@ def test_a_side_without_a_single_reply_says_so(cut_and_dead: Path) -> None:
             log.unlink()
     done = compare("before", "after", cwd=cut_and_dead)
     assert done.returncode == 3 and "no reply: 12 of 12 lost" in done.stdout
+
+
+def test_the_windows_that_are_compared_are_named() -> None:
+    """Of weekly means of 30 days, one disjoint window a month counts: to 2025-08-31 and to 2026-08-16."""
+    judged = judge(
+        *(select_scenario(load("ibm-cloud-zones"), month) for month in ("2025-08", "2026-08")), names=("a", "b")
+    )
+    assert judged.remarks[0] == (
+        "Published windows are compared: those that ended 2025-08-31 (base) and 2026-08-16 (candidate)"
+    )
+    (row,) = judged.rows[judged.rows["path"] == "us-south-dal10-a → us-south-dal12-a"].to_dict("records")
+    assert (row["base"], row["candidate"]) == (2.48e6, 2.01e6)
