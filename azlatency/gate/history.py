@@ -40,7 +40,7 @@ from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words, percent
-from azlatency.studies.runs.left_out import named
+from azlatency.studies.runs.left_out import named, refused_rows
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -179,6 +179,8 @@ class HistoryJudgement:
     margin: str = "5%"
     #: Of each path, whether it is inside a zone or between zones, as far as that is known.
     placements: Mapping[str, str]
+    #: What the studies leave out because of errors.
+    left_out: tuple[str, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -273,6 +275,7 @@ def judge_history(
         confidence=confidence,
         margin=margin,
         placements=dict(zip(runs["path"], runs["placement"], strict=True)),
+        left_out=tuple(line for study in studies.values() for line in refused_rows(study)),
     )
 
 
@@ -437,7 +440,7 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
         "Before and now: medians of the points (loss: means). Latencies are round-trip times. The date has its 95 % "
         "interval. The history does not show the cause."
     )
-    notes = [reading] if searched else []
+    notes = [f"{line}." for line in judgement.left_out] + ([reading] if searched else [])
     rows = [judged.series for judged in judgement.series]
     named = ["path", "date", "date_low", "date_high", "window_ns"]
     new = pd.DataFrame([change for judged in searched for change in judged.new], columns=named)

@@ -30,7 +30,7 @@ from azlatency.logs.source.expand import path_of
 from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import assemble, shortened
 from azlatency.studies.imports.changes import Mark, archive_of, find_manifest, fingerprint, list_files
-from azlatency.studies.imports.measured_table import LEFT_OUT
+from azlatency.studies.imports.measured_table import TOLD
 from azlatency.studies.imports.parsing import CHANGED, LargeSamples, ParsedBatch, parse_files
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
@@ -552,8 +552,8 @@ def _summarize(
     for path, count in counts.items():
         if count > _MOST_LISTED:
             summary.problems.append(f"{path}: {count_of(count - _MOST_LISTED, 'more error')}; see the table events")
-    # What a table leaves out is no error.
-    for event in events.filter(pc.is_in(events["code"], pa.array(LEFT_OUT))).to_pylist():
+    # What a table leaves out, or what looks odd in it, is no error.
+    for event in events.filter(pc.is_in(events["code"], pa.array(TOLD))).to_pylist():
         summary.notes.append(f"{paths[event['source_id']]}: {event['text']}")
     for conflict, (first, number) in manifest.conflicts.items():
         more = f" ({count_of(number, 'run')})" if number > 1 else ""

@@ -25,8 +25,8 @@ from azlatency.studies.manifest.table_rows import TableRow, rows_of_matrix, tabl
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.run_table import FROM_TABLE
 
-#: Events about rows that are left out, which the import names.
-LEFT_OUT = ("no_number", "same_row")
+#: Events that the import tells although they are no errors: rows that are left out, and numbers that look odd.
+TOLD = ("no_number", "same_row", "other_unit")
 #: What a heading calls half a round trip, or a delay in one direction.
 _NO_ROUND_TRIP = re.compile(r"rtt ?/ ?2|\bhalf\b|\bhalbe|one[- _]?way|(?<![a-z])owd(?![a-z])|einweg", re.IGNORECASE)
 #: Longer headings, and more of them, are compared no further.
@@ -50,7 +50,7 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     try:
         rows = table_rows(source)
         if table.matrix:
-            rows = rows_of_matrix(rows, table.headings)
+            rows = rows_of_matrix(rows, table.headings, table.columns_beside_matrix)
         head = next((row for row in rows if row.last_line >= table.headings), None)
         if not table.step and any(name.startswith("rtt_") for name in table.numbers) and _has_no_digits(source):
             text = f'a Parquet file shows no step of its numbers; write it, such as step = "0.01", into {table.place}'
@@ -183,6 +183,7 @@ class _Reader:
         for line, text, rows in self.problems.values():
             more = f" ({count_of(rows, 'row')} like this)" if rows > 1 else ""
             self.recorder.add_event("table_cell", "error", text + more, line)
+        self._note_odd_units(kept)
         for code, lines in self.left_out.items():
             what = {"no_number": "without a number", "same_row": "with the ends, time and numbers of another"}[code]
             text = f"{count_of(len(lines), 'row')} {what} left out (line {named([*map(str, lines)])})"
@@ -241,6 +242,26 @@ class _Reader:
             else:
                 kept.append(each)
         return kept
+
+    def _note_odd_units(self, rows: list[_Read]) -> None:
+        """Say which times are about a thousand times the usual one of their column: between regions, they may be."""
+        for name in self.table.numbers if not self.table.is_of_regions else ():
+            timed = [(each.row.first_line, each.numbers[name]) for each in rows if name in each.numbers]
+            if not name.startswith("rtt_") or not timed:
+                continue
+            values = [number.value for _, number in timed]
+            middles = (median_low(values), median_high(values))
+            odd = [
+                (line, number)
+                for line, number in timed
+                if any(seem_other_units(number.value, middle) for middle in middles)
+            ]
+            if odd:
+                line, number = odd[0]
+                more = f" (and {count_of(len(odd) - 1, 'more row')})" if len(odd) > 1 else ""
+                text = f"{name} {number.printed} in line {line}{more} is about a thousand times the usual one, or a"
+                text += " thousandth: if its unit is another, write it into the cell"
+                self.recorder.add_event("other_unit", "warning", text, line)
 
     def _refuse(self, line: int, kind: str, what: str) -> None:
         first, text, rows = self.problems.get(kind, (line, what, 0))

@@ -13,7 +13,7 @@ from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.left_out import in_words, named, used_runs, without_result
+from azlatency.studies.runs.left_out import in_words, named, refused_rows, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, FROM_TABLE, client_runs, overlapping_runs, run_table
 from azlatency.studies.runs.throughput import throughput
@@ -67,7 +67,7 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines += _alone(runs)
     lines += _overlapping(runs)
     lines += in_words(runs, without_result(study))
-    return lines
+    return [*lines, *refused_rows(study)]
 
 
 _SENTENCES = {
@@ -251,7 +251,9 @@ def _windows(study: Study | Logs) -> Iterator[str]:
     rows = rows[rows["dialect"] == FROM_TABLE]
     if not rows["counted"].all():
         used = f"{plain(rows['counted'].sum())} of {plain(len(rows))}"
-        yield f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
+        line = f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
+        is_one = rows["counted"].sum() == len(rows[["path", "method"]].drop_duplicates())
+        yield line + ("; a window is as long as the whole series, so one of each path is left" if is_one else "")
 
 
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:

@@ -57,6 +57,16 @@ def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
     )
 
 
+def refused_rows(study: Study | Logs) -> list[str]:
+    """Return a line for the first error of each published table: its rows are left out, and the others used."""
+    events = study.events[study.events["code"] == "table_cell"].drop_duplicates("source_id")
+    files = study.sources.set_index("source_id")["path"]
+    return [
+        f"rows of {printable(files[source])} were left out because of errors, in line {line}: {printable(text)}"
+        for source, line, text in events[["source_id", "line", "text"]].itertuples(index=False)
+    ]
+
+
 def used_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs whose times and rates are used; cut or failed ones only if no repeat of them is complete."""
     runs = client_runs(study)

@@ -212,8 +212,11 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     """Return what names and labels say about the runs that count and whose scenario the manifest does not say."""
     described = [Described(None, ())] * len(runs)
     is_open = runs["counted"] & runs["scenario"].isna()
-    open_runs = runs[["path", "method", "file", "heading", "round", "repeat"]][is_open]
-    numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
+    open_runs = runs[["path", "method", "file", "heading", "round", "repeat", "dialect", "started_at"]][is_open]
+    # The rows of a table say when they are, so that zones-2024.csv and zones-2025.csv are one table.
+    year = open_runs["started_at"].dt.year.where(open_runs["dialect"] == FROM_TABLE)
+    numbers = open_runs[["round", "repeat"]].assign(year=year, next_year=year + 1)
+    numbers = numbers.astype(float).fillna(-1).astype(int).to_numpy()
     found = treatments(
         list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
         list(open_runs["file"]),

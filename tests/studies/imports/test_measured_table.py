@@ -16,6 +16,7 @@ from azlatency.studies.imports.importer import ImportSummary
 from azlatency.studies.imports.measured_table import read_table
 from azlatency.studies.manifest.measured_table import MeasuredTable, measured_table
 from azlatency.studies.runs.assumptions import assumptions
+from azlatency.studies.store.own_files import ManifestError
 
 #: As a person in Germany keeps it: a title, units in headings, commas, dashes, dates without ISO.
 GERMAN = """\
@@ -134,6 +135,79 @@ def test_each_cell_of_a_matrix_is_a_run(tmp_path: Path, corner: str) -> None:
         "Mumbai → Paris": 114e6,
     }
     assert list(runs["first_line"]) == [2, 2, 2, 3, 3]
+
+
+DATES_TOML = """\
+[[table]]
+file = "t.csv"
+columns = {zone = "from", peer_zone = "to", started_at = "column", rtt_mean = "cell"}
+matrix = true
+unit = "ms"
+round_trip = true
+"""
+
+
+@pytest.mark.parametrize("before", ["", "no,"])
+def test_each_cell_below_a_date_is_a_run(tmp_path: Path, before: str) -> None:
+    text = f"{before}from,to,2026-01-31,2026-02-28\n{before and '1,'}a,b,1.2,1.3\n{before and '2,'}a,c,,0.7\n"
+    described = DATES_TOML.replace("{zone", '{round = "no", zone') if before else DATES_TOML
+    summary, study = imported(tmp_path, text, described)
+    assert study is not None and summary.notes == ["t.csv: 1 row without a number left out (line 3)"]
+    runs = az.latency(study)
+    assert list(zip(runs["path"], runs["started_at"].dt.month, runs["mean_ns"], runs["first_line"], strict=True)) == [
+        ("zone a → zone b", 1, 1_200_000, 2),
+        ("zone a → zone b", 2, 1_300_000, 2),
+        ("zone a → zone c", 2, 700_000, 3),
+    ]
+
+
+def test_a_column_that_a_matrix_lacks_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+    text = "from,to,2026-01-31\na,b,1.2\n"
+    (problem,) = imported(tmp_path, text, DATES_TOML.replace('"to"', '"too"'))[0].problems
+    assert problem.startswith("t.csv:1: no column is called 'too' (peer_zone); did you mean 'to'?")
+    with pytest.raises(ManifestError, match='the column of peer_zone is 2; of a matrix, write its heading or "row"'):
+        imported(tmp_path, text, DATES_TOML.replace('"to"', "2"))
+
+
+def test_a_number_a_thousand_times_the_usual_one_is_told(tmp_path: Path) -> None:
+    summary, study = imported(
+        tmp_path,
+        "end,from,to,mean\n2026-01-31,1,2,0.52\n2026-01-31,1,3,0.61\n2026-01-31,2,3,612\n",
+        PLAIN_TOML,
+    )
+    assert study is not None and list(study.events["code"]) == ["other_unit"]
+    assert summary.notes == [
+        "t.csv: rtt_mean 612 in line 4 is about a thousand times the usual one, or a thousandth: if its unit is "
+        "another, write it into the cell"
+    ]
+
+
+def test_rows_with_errors_are_named_where_the_others_are_used(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, "end,from,to,mean\n2026-01-31,1,2,0.52\n2026-01-31,1,3,?\n", PLAIN_TOML)
+    assert study is not None and assumptions(study)[-1] == (
+        "rows of t.csv were left out because of errors, in line 3: '?' is no number (rtt_mean); correct the cell or "
+        "empty it"
+    )
+
+
+def test_years_in_the_names_of_tables_are_dates(tmp_path: Path) -> None:
+    """A window that ended in January began in the year before."""
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    described = ""
+    for year in (2025, 2026):
+        (folder / f"zones-{year}.csv").write_text(f"end,from,to,mean\n{year}-01-15,1,2,0.5\n{year}-06-15,1,2,0.6\n")
+        described += WINDOWS_TOML.replace("t.csv", f"zones-{year}.csv")
+    (folder / "study.toml").write_text(f"[study]\n{described}", "utf-8")
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    runs = az.latency(az.load("mine", processed=tmp_path / "out"))
+    assert set(runs["path"]) == {"zone 1 → zone 2"} and len(runs) == 4
+
+
+def test_a_window_longer_than_the_series_is_told(tmp_path: Path) -> None:
+    _, study = imported(tmp_path, weekly(1.5, 1.6, 1.5), WINDOWS_TOML.replace("30 d", "300 d"))
+    assert study is not None
+    assert assumptions(study)[-1].endswith("a window is as long as the whole series, so one of each path is left")
 
 
 def test_rows_and_columns_that_are_computed_from_others_are_no_ends(tmp_path: Path) -> None:
