@@ -81,7 +81,7 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     between runs that drift; 2: usage error or unreadable input.
     """
     from azlatency.gate.comparison_sheet import sheet
-    from azlatency.gate.inputs import open_study
+    from azlatency.gate.inputs import open_sides
     from azlatency.gate.verdict import judge
     from azlatency.studies.manifest.machine_names import parse_maps
 
@@ -90,8 +90,7 @@ def compare(  # noqa: PLR0913 - one for each option of the command
         raise typer.BadParameter("give a candidate, or --across scenario to compare the scenarios of one study")
     with usage_errors():
         judgement = judge(
-            open_study(base),
-            None if candidate is None else open_study(candidate),
+            *open_sides(base, candidate),
             names=(base, candidate or base),
             margin=margin,
             metrics=metric or (),

@@ -40,7 +40,8 @@ from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.result import SHORT, explain
 from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words, percent
-from azlatency.studies.runs.left_out import named, refused_rows
+from azlatency.studies.runs.assumptions import windows_used
+from azlatency.studies.runs.left_out import doubtful_rows, named
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
@@ -69,8 +70,8 @@ _OF_SERIES = (
     "confidence", "statistic",
 )  # fmt: skip
 _OF_CHANGE = (
-    *KEYS, "at", "at_low", "at_high", "date", "date_low", "date_high", "before", "after", "unit", "ratio", "ratio_low",
-    "ratio_high", "difference", "difference_low", "difference_high", "p", "label", "label_before", "scope",
+    *KEYS, "at", "at_low", "at_high", "date", "date_low", "date_high", "window_ns", "before", "after", "unit", "ratio",
+    "ratio_low", "ratio_high", "difference", "difference_low", "difference_high", "p", "label", "label_before", "scope",
 )  # fmt: skip
 _OF_SIGHTING = (
     *KEYS, "kind", "at", "n", "date", "date_last", "window_ns", "before", "after", "unit", "ratio", "beside", "limit",
@@ -218,6 +219,7 @@ class HistoryJudgement:
             "outcome": self.outcome,
             "exit_code": self.exit_code,
             "headline": self.headline,
+            "left_out": list(self.left_out),
             "series": [judged.record() for judged in self.series],
             "seen": [
                 {
@@ -275,7 +277,7 @@ def judge_history(
         confidence=confidence,
         margin=margin,
         placements=dict(zip(runs["path"], runs["placement"], strict=True)),
-        left_out=tuple(line for study in studies.values() for line in refused_rows(study)),
+        left_out=tuple(line for study in studies.values() for line in (*windows_used(study), *doubtful_rows(study))),
     )
 
 
@@ -450,7 +452,8 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     notes += _ended(rows, judgement.placements)
     if missing := [row for row in rows if row["missing"]]:
         most = max(missing, key=lambda row: row["missing"])
-        notes.append(f"Nights without a run in {len(missing)} series, most in {most['what']}: {most['missing']}.")
+        what = "Nights without a run" if is_missing(most["window_ns"]) else "Points missing between windows"
+        notes.append(f"{what} in {len(missing)} series, most in {most['what']}: {most['missing']}.")
     flagged = [*(row for judged, row in zip(judgement.series, rows, strict=True) if not judged.is_short)]
     flagged += [change for judged in searched for change in judged.new]
     codes = dict.fromkeys(code for row in flagged for code in row["flags"].split())

@@ -14,6 +14,16 @@ from azlatency.studies.store.remote import is_url
 from azlatency.studies.store.study import Study, load
 
 
+def open_sides(base: str, candidate: str | None) -> tuple[Study, Study | None]:
+    """Open two studies, or one; two parts of one folder, as ``logs@2025`` and ``logs@2026``, are read once."""
+    names = [name.rpartition("@") for name in (base, candidate or "")]
+    (whole, at, part), (other, other_at, other_part) = names
+    if at and other_at and whole == other and not Path(base).exists():
+        study = open_study(whole)
+        return select_scenario(study, part), select_scenario(study, other_part)
+    return open_study(base), None if candidate is None else open_study(candidate)
+
+
 def open_study(name: str) -> Study:
     """Open a study by name, or read the logs under a path or a URL into a study in memory.
 

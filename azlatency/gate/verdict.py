@@ -49,10 +49,10 @@ from azlatency.studies.format import plain
 from azlatency.studies.manifest.machine_names import Maps
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.key import check_across, differing
-from azlatency.studies.runs.left_out import in_words, refused_rows, without_result
+from azlatency.studies.runs.left_out import doubtful_rows, in_words, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs, run_table, with_network_paths
-from azlatency.studies.runs.selection import is_window, select_scenario, window_ends
+from azlatency.studies.runs.selection import is_window, select_scenario, window_ends, without_overlap
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
 
@@ -216,6 +216,9 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     """
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence {confidence} is out of range; choose a level between 0.5 and 1")
+    given = base
+    if candidate is not None:
+        base = without_overlap(base, candidate)
     sides = {"": (base, candidate)} if candidate is not None else _pairs_of_scenarios(base)
     setting, select = Setting(margin, confidence), partial(_select, tool=tool, path=path)
     asked = tuple(dict.fromkeys(metrics))
@@ -246,11 +249,13 @@ def judge(  # noqa: PLR0913 - one for each option of the command
     for study, name in zip((base, candidate), names, strict=True):
         if study is not None:
             lines = in_words(select(client_runs(study)), without_result(study))
-            remarks |= dict.fromkeys(f"{name}: {line}" for line in [*lines, *refused_rows(study)])
+            remarks |= dict.fromkeys(f"{name}: {line}" for line in [*lines, *doubtful_rows(study)])
     if candidate is None:
         # What the names say is the question here; that their numbers count repeats is still assumed.
         remarks |= dict.fromkeys(line for line in assumptions(base) if line.startswith("assumed: "))
     else:
+        if base is not given:
+            remarks |= {f"Windows of {names[0]} that share time with those of {names[1]} are left out": None}
         remarks |= dict.fromkeys([*_windows(compared), *_differing_fields(compared, names)])
         remarks |= dict.fromkeys(
             f"The machines differ in {fact}: {old} in the base, {new} in the candidate"

@@ -40,7 +40,7 @@ _SEEN = {
     "oldest": "{n} series moved after the first points, too few to test ({which})",
     "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
     "came_and_went": "In {n} series, fewer than five points came and went ({which})",
-    "crossed": "{n} series crossed a limit without a confirmed change ({which})",
+    "crossed": "{n} series came to stay on the other side of 1 or 2 ms without a confirmed change ({which})",
     "short": "{n} series with fewer than ten points moved, too few to test ({which})",
 }
 #: Flag of levels that differ by no more than one step of the printed numbers.
@@ -232,7 +232,8 @@ def seen(row: Row, family: int) -> str:
             return f"{text}, on the way to the next level"
         return text if row.get("times", 1) == 1 else f"{row['times']} times away, farthest {text}"
     side = "below" if row["after"] < row["limit"] else "above"
-    return f"{side} {format_value(row['limit'], 'ns', digits=1)} since {start}"
+    since = "since" if is_missing(row["window_ns"]) else "in all disjoint windows since"
+    return f"{side} {format_value(row['limit'], 'ns', digits=1)} {since} {start}"
 
 
 def in_short_seen(sightings: pd.DataFrame) -> list[str]:

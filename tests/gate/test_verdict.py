@@ -382,5 +382,10 @@ def test_the_windows_that_are_compared_are_named() -> None:
     assert judged.remarks[0] == (
         "Published windows are compared: those that ended 2025-08-31 (base) and 2026-08-16 (candidate)"
     )
+    june, july = (select_scenario(load("ibm-cloud-zones"), month) for month in ("2026-06", "2026-07"))
+    assert judge(june, july, names=("June", "July")).remarks[:2] == (
+        "Windows of June that share time with those of July are left out",
+        "Published windows are compared: those that ended 2026-06-21 (base) and 2026-07-26 (candidate)",
+    )
     (row,) = judged.rows[judged.rows["path"] == "us-south-dal10-a → us-south-dal12-a"].to_dict("records")
     assert (row["base"], row["candidate"]) == (2.48e6, 2.01e6)

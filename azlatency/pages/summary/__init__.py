@@ -178,7 +178,7 @@ def zone_maps(study: Study) -> Table | Note:
     """Return the physical zones of each logical zone, one column per subscription."""
     maps = maps_of(study)
     if not maps:
-        return Note("No zone map: the physical zones behind the zone numbers are unknown.")
+        return Note("No zone map: whether equal zones of two subscriptions are one place is unknown.")
     subscriptions = sorted({str(subscription) for subscription, _, _ in maps})
     physical = {(str(subscription), region, zone): place for (subscription, region, zone), place in maps.items()}
     rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from azlatency.logs.source.decode import Source
@@ -27,7 +27,7 @@ _HINTS = (
     (r"zone|az", "zone"),
     (r"p50|median", "rtt_median"), (r"p99", "rtt_p99"), (r"p95", "rtt_p95"), (r"p90", "rtt_p90"),
     (r"p99\.9", "rtt_p99.9"), (r"min|minimum", "rtt_min"), (r"max|maximum", "rtt_max"),
-    (r"throughput|bandwidth|goodput|[kmg]bps|[kmg]bit/s", "throughput"), (r"loss|verlust|perte", "loss"),
+    (r"throughput|bandwidth|goodput|durchsatz|[kmg]bps|[kmg]bit/s", "throughput"), (r"loss|verlust|perte", "loss"),
     (r"avg|average|mean|mittel|mittelwert|moyenne", "rtt_mean"),
     (r"rtt|latency|ping|ms|us|µs|msec|milliseconds", "rtt_mean"),
 )  # fmt: skip
@@ -55,6 +55,40 @@ def draft_table(source: Source, name: str) -> list[str]:
     head = rows[at]
     below = [row.cells for row in rows[at + 1 :] if len(row.cells) == len(head.cells)]
     cells = dict(enumerate(zip(*below, strict=True))) if below else {}
+    columns = _columns_of(head, cells)
+    left = [heading for place, heading in enumerate(head.cells) if heading and place not in columns.values()]
+    times = [time for key, place in columns.items() if key in MOMENTS for time in cells.get(place, ())]
+    headings = {key: head.cells[place] for key, place in columns.items()}
+    named = {
+        key: f'"{toml_text(heading)}"' if head.cells.count(heading) == 1 else str(columns[key] + 1)
+        for key, heading in headings.items()
+    }
+    dates = [heading for heading in left if _TIME.match(heading)]
+    matrix, what = [], "not used"
+    if len(dates) > 1 and not times:  # each heading is a time, and each cell below it a number
+        named |= {"started_at": '"column"', "rtt_mean": '"cell"'}
+        headings |= {"rtt_mean": f"the cells below {dates[0]}"}
+        times, left = dates, [heading for heading in left if heading not in dates]
+        what = "neither an end nor a date; add ends to columns, delete the others"
+        matrix = ["matrix = true   # the dates are headings; ended_at, if they are the ends of windows"]
+    elif 2 * len({*head.cells[1:]} & {row[0] for row in below}) > len(head.cells[1:]):  # rows and columns are the ends
+        named = {"client": '"row"', "server": '"column"', "rtt_mean": '"cell"'}
+        headings, left = {"rtt_mean": "the cells"}, []
+        matrix = ["matrix = true   # zone and peer_zone, or region and peer_region, if the ends are these"]
+    said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
+    not_used = [f"# {what}: {', '.join(map(printable, left))}"[:200]] if left else []
+    return [
+        "[[table]]",
+        f'file = "{toml_text(name)}"',
+        f"columns = {{{said}}}",
+        *matrix,
+        *not_used,
+        *_questions(headings, head.first_line, below, times),
+    ]
+
+
+def _columns_of(head: TableRow, cells: Mapping[int, Sequence[str]]) -> dict[str, int]:
+    """Return the place of the column of each key, in their order, as far as the headings say it."""
     columns: dict[str, int] = {}
     # Each hint takes the first heading that fits it, so that a mean goes before a time of another kind.
     for hint, key in _HINTS:
@@ -62,45 +96,31 @@ def draft_table(source: Source, name: str) -> list[str]:
             is_free = key not in columns and place not in columns.values()
             if heading and is_free and _fits(hint, key, heading, cells.get(place, ())):
                 columns[key] = place
-    columns = dict(sorted(columns.items(), key=lambda column: column[1]))
-    left = [heading for place, heading in enumerate(head.cells) if heading and place not in columns.values()]
-    times = [time for key, place in columns.items() if key in MOMENTS for time in cells.get(place, ())]
-    headings = {key: head.cells[place] for key, place in columns.items()}
-    dates = [heading for heading in left if _TIME.match(heading)]
-    has_dates = len(dates) > 1 and not times
-    named = {
-        key: f'"{toml_text(heading)}"' if head.cells.count(heading) == 1 else str(columns[key] + 1)
-        for key, heading in headings.items()
-    }
-    if has_dates:  # each heading is a time, and each cell below it a number
-        named |= {"started_at": '"column"', "rtt_mean": '"cell"'}
-        headings |= {"rtt_mean": f"the cells below {dates[0]}"}
-        times, left = dates, [heading for heading in left if heading not in dates]
-    said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
-    lines = ["[[table]]", f'file = "{toml_text(name)}"', f"columns = {{{said}}}"]
-    lines += (
-        ["matrix = true   # the dates are headings; ended_at, if they are the ends of windows"] if has_dates else []
-    )
-    if left:
-        what = "neither an end nor a date; add ends to columns, delete the others" if has_dates else "not used"
-        lines.append(f"# {what}: {', '.join(map(printable, left))}"[:200])
+    return dict(sorted(columns.items(), key=lambda column: column[1]))
+
+
+def _questions(
+    headings: Mapping[str, str], line: int, below: Sequence[Sequence[str]], times: Sequence[str]
+) -> Iterator[str]:
+    """Yield what the cells say besides, and, as comments, what they do not say."""
     rtts = [name for name in headings if name.startswith("rtt_")]
-    for key, names in (("unit", rtts), ("rate_unit", [name for name in columns if name == "throughput"])):
+    for key, names in (("unit", rtts), ("rate_unit", [name for name in headings if name == "throughput"])):
         units = [unit for each in names if (unit := unit_in(headings[each]))]
         if units:
-            lines.append(f'{key} = "{units[0]}"')
+            yield f'{key} = "{units[0]}"'
         elif names:
-            lines.append(f'# {key} = "…"   # the unit of {printable(headings[names[0]])}')
+            yield f'# {key} = "…"   # the unit of {printable(headings[names[0]])}'
     if rtts:
-        lines.append("# round_trip = true   # or false: half round trips. Ask who measured")
-    if head.first_line > 1:
-        lines.append(f"headings = {head.first_line}")
+        yield "# round_trip = true   # or false: half round trips. Ask who measured"
+    if line > 1:
+        yield f"headings = {line}"
     if any("," in cell for cells in below for cell in cells if CELL.fullmatch(cell)):
-        lines.append('# decimal = ","   # or ".": what the comma in a number is')
-    if any(times) and not all(DATE.match(time) for time in times if time):
-        lines.append(f'# time_format = "%d.%m.%Y"   # how {printable(next(filter(None, times)))} is written')
-    lines.append('# window = "30 d"   # if each number is about so long a time')
-    return lines
+        yield '# decimal = ","   # or ".": what the comma in a number is'
+    others = [time for time in times if _TIME.search(time) and not DATE.match(time)]
+    if others:
+        guess = '"%m/%d/%Y"   # or "%d/%m/%Y":' if "/" in others[0] else '"%d.%m.%Y"   #'
+        yield f"# time_format = {guess} how {printable(others[0])} is written"
+    yield '# window = "30 d"   # if each number is about so long a time'
 
 
 def _headings_at(rows: Sequence[TableRow]) -> int | None:

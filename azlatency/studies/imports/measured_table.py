@@ -18,10 +18,19 @@ from azlatency.logs.record import Recorder, Row, Run
 from azlatency.logs.source.decode import Source
 from azlatency.logs.source.large import TooLargeError
 from azlatency.logs.tables import Logs
-from azlatency.studies.format import count_of, did_you_mean
-from azlatency.studies.imports.table_cells import CellError, check_order, fields_of, number_in, seem_other_units
-from azlatency.studies.manifest.measured_table import ENDS, RATES, MeasuredTable, quantile_of, unit_in_words
-from azlatency.studies.manifest.table_rows import TableRow, rows_of_matrix, table_rows, unit_in
+from azlatency.studies.format import count_of, did_you_mean, plain
+from azlatency.studies.imports.table_cells import (
+    APART_IN_REGION,
+    THOUSAND,
+    CellError,
+    check_order,
+    fields_of,
+    number_in,
+    seem_other_units,
+    start_of,
+)
+from azlatency.studies.manifest.measured_table import ENDS, MOMENTS, RATES, MeasuredTable, quantile_of, unit_in_words
+from azlatency.studies.manifest.table_rows import TableRow, rows_of_matrix, separator_of, table_rows, unit_in
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.run_table import FROM_TABLE
 
@@ -29,6 +38,7 @@ from azlatency.studies.runs.run_table import FROM_TABLE
 TOLD = ("no_number", "same_row", "other_unit")
 #: What a heading calls half a round trip, or a delay in one direction.
 _NO_ROUND_TRIP = re.compile(r"rtt ?/ ?2|\bhalf\b|\bhalbe|one[- _]?way|(?<![a-z])owd(?![a-z])|einweg", re.IGNORECASE)
+_ROUND_TRIP = re.compile(r"(?<![a-z])rtt(?![a-z])|round[- _]?trip", re.IGNORECASE)
 #: Longer headings, and more of them, are compared no further.
 _LONGEST_HEADING, _MOST_HEADINGS = 60, 200
 
@@ -81,6 +91,7 @@ class _Reader:
         self.places: dict[str, int] = {}
         self.headings: dict[str, str] = {}
         self.width = 0
+        self.asks_point = separator_of(recorder.source) == ";"
         self.found: list[_Read] = []
         self.problems: dict[str, tuple[int, str, int]] = {}
         self.left_out: dict[str, list[int]] = {}
@@ -113,6 +124,10 @@ class _Reader:
             if name.startswith("rtt_") and _NO_ROUND_TRIP.search(self.headings[name]) and self.table.factor == 1:
                 text = f"the heading {self.headings[name]!r:.60} names no round trip, and round_trip = true"
                 return self._stop(head, f"{text}; write false for half round trips (one-way delays are not read)")
+            is_half = name.startswith("rtt_") and self.table.factor == 2 and isinstance(heading, str)
+            if is_half and _ROUND_TRIP.search(str(heading)) and not _NO_ROUND_TRIP.search(str(heading)):
+                text = f"the heading {heading!r:.60} names a round trip, and round_trip = false"
+                return self._stop(head, f"{text}; write true, or name the column by its number if they are half of it")
         # A column without a heading may hold remarks.
         self.width = max(len(head.cells), *(place + 1 for place in self.places.values()))
         return True
@@ -135,8 +150,10 @@ class _Reader:
                 cells = f"only {count_of(len(row.cells), 'cell')} under {count_of(self.width, 'heading')}"
                 raise CellError("short", f"{cells}: complete or delete the row")
             texts = {name: row.cells[place] for name, place in self.places.items()}
+            self._check_heading_of_cell(texts)
             numbers = {
-                name: number_in(texts[name], name, self.headings[name], self.table) for name in self.table.numbers
+                name: number_in(texts[name], name, self.headings[name], self.table, asks_point=self.asks_point)
+                for name in self.table.numbers
             }
             used = {name: number for name, number in numbers.items() if number is not None}
             if not used:
@@ -145,9 +162,22 @@ class _Reader:
             check_order(used)
             fields = fields_of(texts, self.table)
         except CellError as error:
-            self._refuse(row.first_line, error.kind, str(error))
+            self._refuse(row.first_line if error.kind != "heading" else self.table.headings, error.kind, str(error))
             return
         self.found.append(_Read(row, used, self._one_way(fields), [texts[name] for name in self.table.numbers]))
+
+    def _check_heading_of_cell(self, texts: dict[str, str]) -> None:
+        """Raise `CellError` if the heading above a cell of a matrix is no date, or has a unit."""
+        for name, heading in self.table.columns.items():
+            if heading == "column" and self.table.matrix:
+                if name in MOMENTS:
+                    try:
+                        start_of(texts[name], self.table, is_end=name == "ended_at")
+                    except CellError as error:
+                        raise CellError("heading", str(error)) from None
+                elif unit_in(texts[name]):
+                    how = "name the end alone, and write the unit into the cells or into unit"
+                    raise CellError("heading", f"the heading {texts[name]!r:.60} has a unit; {how}")
 
     def _one_way(self, fields: Row) -> Row:
         """Return the columns of a run; of two ways with one number, those of the way whose ends are in order."""
@@ -244,7 +274,9 @@ class _Reader:
         return kept
 
     def _note_odd_units(self, rows: list[_Read]) -> None:
-        """Say which times are about a thousand times the usual one of their column: between regions, they may be."""
+        """Say which times are so far from the usual one of their column that another unit explains them better."""
+        in_region = "peer_region" not in self.places and not {"zone", "physical_zone"}.isdisjoint(self.places)
+        apart = APART_IN_REGION if in_region else THOUSAND
         for name in self.table.numbers if not self.table.is_of_regions else ():
             timed = [(each.row.first_line, each.numbers[name]) for each in rows if name in each.numbers]
             if not name.startswith("rtt_") or not timed:
@@ -254,13 +286,13 @@ class _Reader:
             odd = [
                 (line, number)
                 for line, number in timed
-                if any(seem_other_units(number.value, middle) for middle in middles)
+                if any(seem_other_units(number.value, middle, apart) for middle in middles)
             ]
             if odd:
                 line, number = odd[0]
                 more = f" (and {count_of(len(odd) - 1, 'more row')})" if len(odd) > 1 else ""
-                text = f"{name} {number.printed} in line {line}{more} is about a thousand times the usual one, or a"
-                text += " thousandth: if its unit is another, write it into the cell"
+                text = f"{name} {number.printed} in line {line}{more} is {plain(number.value / middles[0], 2)} times"
+                text += " the usual one: if its unit is another, write it into the cell"
                 self.recorder.add_event("other_unit", "warning", text, line)
 
     def _refuse(self, line: int, kind: str, what: str) -> None:

@@ -14,21 +14,29 @@ from azlatency.studies.manifest.table_rows import CELL, DATE, LONGEST_CELL
 from azlatency.studies.store.own_files import ManifestError
 
 #: What people write where nothing was measured.
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "na", "nan", "null", "none", "."})
+_NOTHING = frozenset({
+    "", "-", "–", "—", "n/a", "na", "nan", "null", "none", ".", "k. a.", "k.a.", "#n/a", "#div/0!", "#value!", "tbd",
+})  # fmt: skip
 _SEPARATED = re.compile(r"[.,'\u00a0\u202f ]")
 #: Thousands are separated by one sign, in groups of three; 0.812 has none.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?P<sign>[.,'\u00a0\u202f ])\d{3}(?:(?P=sign)\d{3})*")
 _EXPONENT = re.compile(r"[eE][+-]?\d{1,3}$")
 _ISO = re.compile(rf"{DATE.pattern}(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{{1,9}})?)?(?:Z|[+-]\d\d:?\d\d)?)?")
+#: A month, and a week of ISO 8601.
+_MONTH, _WEEK = re.compile(r"\d{4}-\d\d"), re.compile(r"\d{4}-W\d\d")
 #: Rows and columns of a table that hold what was computed from the others.
-_COMPUTED = frozenset({"average", "avg", "mean", "median", "total", "sum", "min", "max", "durchschnitt", "mittelwert"})
+_COMPUTED = frozenset({
+    "average", "avg", "mean", "median", "total", "sum", "min", "max", "all", "ø", "durchschnitt", "mittelwert", "summe",
+})  # fmt: skip
 _ENDS = frozenset(chain.from_iterable(ENDS))
 _LONGEST_NAME = 500
 #: A year outside of these is a typing error.
 _YEARS = range(1980, 2100)
 _DAY = timedelta(days=1)
 #: Of numbers of one path, or of one row, that are so many times apart one may be in another unit.
-_THOUSAND = (500, 2000)
+THOUSAND = (500, 2000)
+#: The same of different paths, if these are between zones of one region.
+APART_IN_REGION = (100, 10_000)
 
 
 class CellError(ValueError):
@@ -52,13 +60,18 @@ def _is_unit(text: str) -> bool:
         return False
 
 
-def number_in(cell: str, name: str, heading: str, table: MeasuredTable) -> Quantity | None:
-    """Return the number of a cell, None for an empty one and for a unit below a heading; else raise `CellError`."""
+def number_in(cell: str, name: str, heading: str, table: MeasuredTable, *, asks_point: bool = False) -> Quantity | None:
+    """Return the number of a cell, None for an empty one and for a unit below a heading; else raise `CellError`.
+
+    ``asks_point``: a point before three digits may separate thousands, as a comma always may.
+    """
     if is_empty(cell) or _is_unit(cell.strip("[]() ")):
         return None
     match = CELL.fullmatch(cell) if len(cell) <= LONGEST_CELL else None
     if match is None:
         raise CellError(f"text {name}", f"{cell!r:.60} is no number ({name}); correct the cell or empty it")
+    if asks_point and not table.decimal and "." in match["number"] and _THOUSANDS.fullmatch(match["number"]):
+        raise CellError("decimal", _which_sign("point", cell, ".", ",", table))
     token = _token(match["number"], cell, table)
     if name == "observations":
         try:
@@ -86,11 +99,15 @@ def number_in(cell: str, name: str, heading: str, table: MeasuredTable) -> Quant
     return found if wanted != "ns" or table.factor == 1 else found.doubled()
 
 
+def _which_sign(name: str, cell: str, sign: str, other: str, table: MeasuredTable) -> str:
+    text = f'is the {name} in {cell!r} the decimal sign? Write decimal = "{sign}" into {table.place}'
+    return f'{text}, or decimal = "{other}" if it separates thousands'
+
+
 def _token(number: str, cell: str, table: MeasuredTable) -> str:
     """Return a number with a point as its decimal sign, and without separators of thousands."""
     if "," in number and not table.decimal:
-        text = f'is the comma in {cell!r} the decimal sign? Write decimal = "," into {table.place}'
-        raise CellError("decimal", f'{text}, or decimal = "." if it separates thousands')
+        raise CellError("decimal", _which_sign("comma", cell, ",", ".", table))
     point = table.decimal or "."
     exponent = _EXPONENT.search(number)
     mantissa = number[: exponent.start()] if exponent else number
@@ -117,10 +134,10 @@ def check_order(numbers: dict[str, Quantity]) -> None:
             raise CellError("units", f"{printed} are a thousand times apart: write the unit into each cell")
 
 
-def seem_other_units(one: float, other: float) -> bool:
+def seem_other_units(one: float, other: float, apart: tuple[int, int] = THOUSAND) -> bool:
     """Return whether two times are about a thousand times apart, as milliseconds and microseconds are."""
     low, high = sorted((one, other))
-    return low > 0 and _THOUSAND[0] < high / low < _THOUSAND[1]
+    return low > 0 and apart[0] < high / low < apart[1]
 
 
 def fields_of(texts: dict[str, str], table: MeasuredTable) -> Row:
@@ -143,36 +160,50 @@ def fields_of(texts: dict[str, str], table: MeasuredTable) -> Row:
         raise CellError(f"end {missing[0]}", f"{missing[0]} is empty: each row needs both ends; complete or delete it")
     if table.is_of_regions:  # a region that is measured from inside is a path, too
         fields |= {"client": fields["region"], "server": fields["peer_region"]}
-    if moment := next((name for name in MOMENTS if name in texts), None):
-        if is_empty(texts[moment]):
-            raise CellError("no time", f"{moment} is empty: complete it, or delete the row")
-        fields["started_at"] = _start(texts[moment], table, is_end=moment == "ended_at")
+    if moment := table.moment or next(((name, texts[name]) for name in MOMENTS if name in texts), None):
+        name, text = moment
+        if is_empty(text):
+            raise CellError("no time", f"{name} is empty: complete it, or delete the row")
+        fields["started_at"] = start_of(text, table, is_end=name == "ended_at")
     if table.window_s:
         fields["duration_ns"] = round(table.window_s * 1e9)
     return fields
 
 
-def _start(text: str, table: MeasuredTable, *, is_end: bool) -> datetime:
-    """Return when a window began, in UTC if the text names no zone.
+def start_of(text: str, table: MeasuredTable, *, is_end: bool) -> datetime:
+    """Return when a window began, in UTC if the text names no zone: a month and a week with their first day.
 
     A date as the end of a window is the end of that day; without a window, it is the day itself.
     """
+    is_long = not table.time_format and bool(_MONTH.fullmatch(text) or _WEEK.fullmatch(text))
+    if is_long and is_end:
+        raise CellError("time", f"{text!r} is no day on which a window ended; name it started_at in {table.place}")
     try:
         if table.time_format:
             moment = datetime.strptime(text, table.time_format)
             is_date = not re.search(r"%[HIMSpcXTs]", table.time_format)
+        elif is_long or _ISO.fullmatch(text):
+            day = f"{text}-01" if _MONTH.fullmatch(text) else text.replace(",", ".")
+            moment, is_date = datetime.fromisoformat(day), DATE.fullmatch(text) is not None
         else:
-            if not _ISO.fullmatch(text):
-                raise ValueError
-            moment, is_date = datetime.fromisoformat(text.replace(",", ".")), DATE.fullmatch(text) is not None
-        if moment.year not in _YEARS:
             raise ValueError
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        expected = f"of the form {table.time_format!r} (time_format)" if table.time_format else "of the form 2026-01-31"
-        example = 'time_format = "%d.%m.%Y"'
-        how = f"correct it, or say how dates are written, day and year included, as in {example} in {table.place}"
-        raise CellError("time", f"{text!r:.40} is no date {expected}; {how}") from None
+        raise CellError("time", _no_date(text, table)) from None
+    if moment.year not in _YEARS:
+        raise CellError("year", f"the year of {text!r:.40} is not between {_YEARS[0]} and {_YEARS[-1]}; correct it")
     if not is_end or not table.window_s:
         return moment
     return moment + (_DAY if is_date else timedelta()) - timedelta(seconds=table.window_s)
+
+
+def _no_date(text: str, table: MeasuredTable) -> str:
+    """Say that a text, which may be a heading, is no date, and what to do."""
+    if any(table.columns.get(name) == "column" for name in MOMENTS):
+        return (
+            f"the heading {text!r:.40} is no date: add it to columns, delete it, or write time_format in {table.place}"
+        )
+    expected = f"of the form {table.time_format!r} (time_format)" if table.time_format else "of the form 2026-01-31"
+    example = 'time_format = "%d.%m.%Y"'
+    how = f"correct it, or say how dates are written, day and year included, as in {example} in {table.place}"
+    return f"{text!r:.40} is no date {expected}; {how}"

@@ -359,10 +359,11 @@ def _manifest(folder: Path, name: str | None, content: dict[str, Any], text: str
     for place, run in _with_places(path, text, "run", runs):
         manifest.entries += _entries(place, run)
     for place, table in _with_places(path, text, "table", _list_of_tables(path, content, text, "table")):
-        file, described = measured_table(place, table, _IN_COLUMNS)
-        own_file(folder, file, place)
-        if manifest.tables.setdefault(file, described) is not described:
-            raise ManifestError(f"{place}: {file} is described in {manifest.tables[file].place}, too; keep one")
+        pattern, described = measured_table(place, table, _IN_COLUMNS)
+        for file in _matching(folder, pattern):
+            own_file(folder, file, place)
+            if manifest.tables.setdefault(file, described) is not described:
+                raise ManifestError(f"{place}: {file} is described in {manifest.tables[file].place}, too; keep one")
     manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
         manifest.entries += _csv_entries(folder / study["runs"])
@@ -371,6 +372,12 @@ def _manifest(folder: Path, name: str | None, content: dict[str, Any], text: str
     except ZoneMapError as error:
         raise ManifestError(str(error)) from None
     return manifest
+
+
+def _matching(folder: Path, pattern: str) -> list[str]:
+    """Return the files of a folder that match a pattern such as ``zones-*.csv``; the pattern itself if none does."""
+    names = [file.name for file in folder.iterdir()] if {*"*?"} & {*pattern} and folder.is_dir() else []
+    return sorted(name for name in names if fnmatchcase(name, pattern)) or [pattern]
 
 
 def _with_places(path: Path, text: str, key: str, tables: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from azlatency.logs.grammar.units import UnitError, canonical_unit
-from azlatency.studies.format import did_you_mean
+from azlatency.studies.format import did_you_mean, join_words
 from azlatency.studies.store.own_files import ManifestError
 
 #: How the text of a description begins, where otherwise the tool of a log stands.
@@ -47,7 +47,7 @@ _METRICS = frozenset({"rtt_mean", "rtt_median", "rtt_min", "rtt_max", "loss", "o
 _KEYS = {
     "file": str, "columns": dict, "unit": str, "rate_unit": str, "round_trip": bool, "window": str, "tool": str,
     "test": str, "protocol": str, "decimal": str, "headings": int, "time_format": str, "same_both_ways": bool,
-    "step": str, "matrix": bool,
+    "step": str, "matrix": bool, "started_at": str, "ended_at": str,
 }  # fmt: skip
 #: Those that are kept as they are written, and how some of them must be written.
 _AS_WRITTEN = ("tool", "test", "protocol", "step", "headings", "decimal", "time_format", "same_both_ways", "matrix")
@@ -68,10 +68,11 @@ class MeasuredTable:
     ``place``: ``study.toml:LINE``, for messages. ``columns``: heading, or number from 1, of the column of each key of a
     run, of ``started_at`` or ``ended_at``, and of each number. ``unit``, ``rate_unit``: of times and of rates without
     one of their own; empty if each cell has its unit. ``step``: in which times are printed, in ``unit``; empty if each
-    number has the digits that are known. ``factor``: what a printed time is multiplied with, 2 for a half round trip.
-    ``window_s``: length of the time in seconds that each number is about; 0 if it is not said. ``headings``: their
-    line, from 1. ``decimal``: the decimal sign; empty if it is not said. ``time_format``: how times are written, as for
-    ``strptime``; empty for ISO 8601. ``same_both_ways``: A → B and B → A are one number that is printed twice.
+    number has the digits that are known. ``moment``: ``started_at`` or ``ended_at`` of all rows and its text, if no
+    column holds it. ``factor``: what a printed time is multiplied with, 2 for a half round trip. ``window_s``:
+    length of the time in seconds that each number is about; 0 if it is not said. ``headings``: their line, from 1.
+    ``decimal``: the decimal sign; empty if it is not said. ``time_format``: how times are written, as for ``strptime``;
+    empty for ISO 8601. ``same_both_ways``: A → B and B → A are one number that is printed twice.
     ``matrix``: each cell below a heading is a run, and the heading is an end or a time; the columns are then ``row``
     (the first cell of its row), ``column``, ``cell`` and those that have a heading of their own.
     """
@@ -84,6 +85,7 @@ class MeasuredTable:
     unit: str = ""
     rate_unit: str = ""
     step: str = ""
+    moment: tuple[str, str] | None = None
     factor: int = 1
     window_s: float = 0.0
     headings: int = 1
@@ -103,7 +105,8 @@ class MeasuredTable:
         """Return the description that `as_text` wrote."""
         content = json.loads(text.removeprefix(MARK))
         del content["code"]
-        return cls(**content | {"numbers": tuple(content["numbers"])})
+        moment = content["moment"] and tuple(content["moment"])
+        return cls(**content | {"numbers": tuple(content["numbers"]), "moment": moment})
 
     @property
     def tool_of_runs(self) -> str:
@@ -170,19 +173,23 @@ def measured_table(place: str, raw: dict[str, Any], run_keys: frozenset[str]) ->
         raise ManifestError(
             f"{place}: are the times round trips? Write round_trip = true, or false if they are half round trips"
         )
-    if "window" in raw and not set(MOMENTS) & set(columns):
+    moments = [name for name in MOMENTS for said in (columns, raw) if name in said]
+    if "window" in raw and not moments:
         raise ManifestError(f"{place}: window needs started_at or ended_at in columns: else nobody knows which overlap")
+    if len(moments) > 1:
+        raise ManifestError(f"{place}: {join_words(moments)}; keep one, and say the length with window")
     for key, pattern, example in _FORMS:
         if not re.fullmatch(pattern, str(raw.get(key, ""))):
             raise ManifestError(f"{place}: {key} = {raw[key]!r:.40}; write it as in {key} = {example}")
     window = _WINDOW.fullmatch(raw.get("window", ""))
     as_written: dict[str, Any] = {key: raw[key] for key in _AS_WRITTEN if key in raw}
     return raw["file"], MeasuredTable(
-        place=place,
+        place=place.rpartition("/")[2],
         columns=columns,
         unit=units["unit"],
         rate_unit=units["rate_unit"],
         factor=1 if raw.get("round_trip", True) else 2,
+        moment=next(((name, raw[name]) for name in moments if name in raw), None),
         window_s=0.0 if window is None else float(window["number"]) * _TIMES[window["unit"]],
         numbers=numbers,
         **as_written,
@@ -211,8 +218,6 @@ def _numbers(place: str, columns: dict[str, Any], run_keys: frozenset[str], *, m
     if len(set(levels)) < len(levels):
         raise ManifestError(f"{place}: two columns hold one percentile; keep one")
     _check_ends(place, columns)
-    if set(MOMENTS) <= set(columns):
-        raise ManifestError(f"{place}: started_at and ended_at; keep one, and say the length with window")
     return numbers
 
 

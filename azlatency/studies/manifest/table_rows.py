@@ -11,6 +11,8 @@ from azlatency.logs.source.decode import Source
 from azlatency.logs.source.large import LARGEST_WHOLE, TooLargeError
 
 _SEPARATORS = ",;\t|"
+_SAMPLE = 2**16
+_OF_EXCEL = re.compile(r"\ufeff?sep=(?P<sign>[,;\t|])\s*(?:\n|\Z)", re.IGNORECASE)
 #: A number, and its unit if it has one.
 CELL = re.compile(
     r"(?P<number>[+-]?[\d.,][\d.,'\u00a0\u202f ]*?(?:[eE][+-]?\d{1,3})?)\s?(?P<unit>[^\W\d_][\w/µμ]{0,15}|%)?"
@@ -30,8 +32,15 @@ class TableRow(NamedTuple):
     cells: list[str]
 
 
+def separator_of(source: Source) -> str:
+    """Return the sign that occurs most often in the first lines, or that Excel wrote into a line of its own."""
+    first = source.whole_text[:_SAMPLE]
+    said = _OF_EXCEL.match(first)
+    return said["sign"] if said else max(_SEPARATORS, key="\n".join(first.split("\n")[:10]).count)
+
+
 def table_rows(source: Source) -> Iterator[TableRow]:
-    """Yield the rows with their lines; the separator is the sign that occurs most often in the first lines.
+    """Yield the rows with their lines; a first line ``sep=;`` is none.
 
     Raises `TooLargeError` for what does not fit, and for a row that is none.
     """
@@ -39,12 +48,13 @@ def table_rows(source: Source) -> Iterator[TableRow]:
         raise TooLargeError(f"a table of {source.size_bytes} bytes, more than {LARGEST_WHOLE}; split it", 1)
     lines = source.whole_text.split("\n")
     lines = [line + "\n" for line in lines[: len(lines) - (not lines[-1])]]
-    sample = "".join(lines[:10])
-    separator = max(_SEPARATORS, key=sample.count)
-    reader = csv.reader(lines, delimiter=separator)
+    reader = csv.reader(lines, delimiter=separator_of(source))
     before = 0
     try:
         for cells in reader:
+            if not before and _OF_EXCEL.match(lines[0]):
+                before = reader.line_num
+                continue
             yield TableRow(before + 1, reader.line_num, [cell.strip() for cell in cells])
             before = reader.line_num
     except csv.Error as error:

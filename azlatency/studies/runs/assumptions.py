@@ -13,9 +13,10 @@ from azlatency.logs.recognise.labels import JOINED
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.left_out import in_words, named, refused_rows, used_runs, without_result
+from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, FROM_TABLE, client_runs, overlapping_runs, run_table
+from azlatency.studies.runs.selection import is_window
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.runs.treatments import (
     FROM_LABEL,
@@ -59,7 +60,8 @@ def assumptions(study: Study | Logs) -> list[str]:
         if count:
             line = f"assumed: {sentence} ({count_of(count, 'run')})"
             lines.append(line + (_separating(those["file"], runs["file"]) if code == NUMBER_COUNTS else ""))
-    lines += _windows(study)
+    lines += windows_used(study)
+    lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
     lines += _doubtful(study, runs["file"])
@@ -67,7 +69,7 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines += _alone(runs)
     lines += _overlapping(runs)
     lines += in_words(runs, without_result(study))
-    return [*lines, *refused_rows(study)]
+    return [*lines, *doubtful_rows(study)]
 
 
 _SENTENCES = {
@@ -245,7 +247,7 @@ def _glob(files: Sequence[str]) -> str:
     return f"{literal(folder)}/*" if folder else "*"
 
 
-def _windows(study: Study | Logs) -> Iterator[str]:
+def windows_used(study: Study | Logs) -> Iterator[str]:
     """Yield how many rows of tables count, if the windows of the others overlap theirs."""
     rows = run_table(study)
     rows = rows[rows["dialect"] == FROM_TABLE]
@@ -254,6 +256,17 @@ def _windows(study: Study | Logs) -> Iterator[str]:
         line = f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
         is_one = rows["counted"].sum() == len(rows[["path", "method"]].drop_duplicates())
         yield line + ("; a window is as long as the whole series, so one of each path is left" if is_one else "")
+
+
+def _ended(study: Study | Logs) -> Iterator[str]:
+    """Yield which paths of tables have no value in the newest window."""
+    rows = run_table(study)
+    windows = rows[is_window(rows) & rows["started_at"].notna()]
+    last = grouped(windows, ["path", "method"])["started_at"].max()
+    ended = last[last < last.groupby("method", dropna=False).transform("max")].index.get_level_values("path")
+    if len(ended):
+        names = f"{count_of(len(ended), 'path')} ({named(list(ended))})"
+        yield f"without a value in the newest window, so left out of what is said of now: {names}"
 
 
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:

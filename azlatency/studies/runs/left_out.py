@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _INCOMPLETE = {"truncated": "cut", "failed": "failed", "no_data": "no data"}
 #: Metrics that do not make a result: counts of probes.
 _COUNTS = ("sent", "received", "lost", "loss")
+#: Codes of the events of tables that every answer repeats, and what stands before them.
+_DOUBTFUL = {"table_cell": "rows with errors left out: ", "other_unit": ""}
 _MOST = 3
 
 
@@ -57,13 +59,14 @@ def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
     )
 
 
-def refused_rows(study: Study | Logs) -> list[str]:
-    """Return a line for the first error of each published table: its rows are left out, and the others used."""
-    events = study.events[study.events["code"] == "table_cell"].drop_duplicates("source_id")
-    files = study.sources.set_index("source_id")["path"]
+def doubtful_rows(study: Study | Logs) -> list[str]:
+    """Return a line for the first error of each published table, whose row is left out, and the first odd number."""
+    whole = getattr(study, "whole", study)
+    events = whole.events[whole.events["code"].isin(list(_DOUBTFUL))].drop_duplicates(["source_id", "code"])
+    files = whole.sources.set_index("source_id")["path"]
     return [
-        f"rows of {printable(files[source])} were left out because of errors, in line {line}: {printable(text)}"
-        for source, line, text in events[["source_id", "line", "text"]].itertuples(index=False)
+        f"{_DOUBTFUL[code]}{printable(files[source])}:{line}: {printable(text)}"
+        for source, code, line, text in events[["source_id", "code", "line", "text"]].itertuples(index=False)
     ]
 
 

@@ -8,6 +8,7 @@ describes a test that the log of its other end contains, too; `client_side_runs`
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -213,13 +214,10 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     described = [Described(None, ())] * len(runs)
     is_open = runs["counted"] & runs["scenario"].isna()
     open_runs = runs[["path", "method", "file", "heading", "round", "repeat", "dialect", "started_at"]][is_open]
-    # The rows of a table say when they are, so that zones-2024.csv and zones-2025.csv are one table.
-    year = open_runs["started_at"].dt.year.where(open_runs["dialect"] == FROM_TABLE)
-    numbers = open_runs[["round", "repeat"]].assign(year=year, next_year=year + 1)
-    numbers = numbers.astype(float).fillna(-1).astype(int).to_numpy()
+    numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
     found = treatments(
         list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
-        list(open_runs["file"]),
+        list(map(_without_year, open_runs["file"], open_runs["dialect"], open_runs["started_at"])),
         list(open_runs["heading"].astype(object).where(open_runs["heading"].notna(), None)),
         [frozenset(row.tolist()) for row in numbers],
         others,
@@ -227,6 +225,15 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     for place, each in zip(is_open.to_numpy().nonzero()[0], found, strict=True):
         described[place] = each
     return described
+
+
+def _without_year(file: str, dialect: str | None, started_at: pd.Timestamp) -> str:
+    """Return the name of a table without its year, and its month: its rows say it, so it tells nothing apart."""
+    if dialect != FROM_TABLE or pd.isna(started_at):
+        return file
+    # A window that ended in January began in the year before.
+    years = f"{started_at.year}|{started_at.year + 1}"
+    return re.sub(rf"(?<!\d)(?:{years})(?:[-_.]?(?:0[1-9]|1[0-2]))?(?!\d)", "", file)
 
 
 def _unnamed_ends(path: NetworkPath) -> list[str]:

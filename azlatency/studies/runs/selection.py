@@ -135,6 +135,31 @@ def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
     return SelectedStudy.of(study, f"{study.name}@{time}", chosen.index)
 
 
+def without_overlap(study: Study, other: Study) -> Study:
+    """Leave out of a part of a study the windows that share time with one that counts in another part, by path."""
+    if not (isinstance(study, SelectedStudy) and isinstance(other, SelectedStudy) and study.version == other.version):
+        return study
+    runs, others = run_table(study), run_table(other)
+    counted = others[is_window(others) & others["counted"]]
+    spans: dict[tuple[str, str], list[tuple[pd.Timestamp, pd.Timestamp]]] = {}
+    for path, method, *span in zip(*_spans(counted), strict=True):
+        spans.setdefault((path, method), []).append((*span,))
+    overlaps = [
+        any(begin < end and start < stop for start, end in spans.get((path, method), ()))
+        for path, method, begin, stop in zip(*_spans(runs), strict=True)
+    ]
+    shared = is_window(runs) & pd.Series(overlaps, runs.index, dtype=bool)
+    if not shared.any():
+        return study
+    kept = runs.index[~shared]
+    return SelectedStudy.of(study.whole, study.name, kept, study.kept_scenarios, is_one=study.one_scenario)
+
+
+def _spans(runs: pd.DataFrame) -> list[pd.Series]:
+    """Return path, method, begin and end of runs."""
+    return [runs["path"], runs["method"], runs["started_at"], window_ends(runs["started_at"], runs["duration_ns"])]
+
+
 def other_study(study: Study, name: str) -> Study:
     """Return the study to compare with.
 

@@ -78,6 +78,15 @@ def test_a_column_for_each_date_is_a_matrix(tmp_path: Path) -> None:
     ]
 
 
+def test_a_square_of_names_is_a_matrix(tmp_path: Path) -> None:
+    lines = draft_table(source_of(tmp_path, "from/to,z1,z2\nz1,,0.6\nz2,0.6,\n"), "t.csv")
+    assert lines[2:5] == [
+        'columns = {client = "row", server = "column", rtt_mean = "cell"}',
+        "matrix = true   # zone and peer_zone, or region and peer_region, if the ends are these",
+        '# unit = "…"   # the unit of the cells',
+    ]
+
+
 @given(st.text(alphabet='0123456789.,;-+eE"\n\t abZ|µ\x00', max_size=300))
 def test_any_text_has_a_draft_or_none(text: str) -> None:
     assert isinstance(draft_table(Source("t.csv", "0" * 64, len(text.encode()), "utf-8", text), "t.csv"), list)

@@ -11,11 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
+from azlatency.gate.history import judge_history
+from azlatency.gate.verdict import judge
 from azlatency.logs.source.decode import Source
 from azlatency.studies.imports.importer import ImportSummary
 from azlatency.studies.imports.measured_table import read_table
 from azlatency.studies.manifest.measured_table import MeasuredTable, measured_table
 from azlatency.studies.runs.assumptions import assumptions
+from azlatency.studies.runs.selection import select_scenario
 from azlatency.studies.store.own_files import ManifestError
 
 #: As a person in Germany keeps it: a title, units in headings, commas, dashes, dates without ISO.
@@ -177,27 +180,28 @@ def test_a_number_a_thousand_times_the_usual_one_is_told(tmp_path: Path) -> None
     )
     assert study is not None and list(study.events["code"]) == ["other_unit"]
     assert summary.notes == [
-        "t.csv: rtt_mean 612 in line 4 is about a thousand times the usual one, or a thousandth: if its unit is "
-        "another, write it into the cell"
+        "t.csv: rtt_mean 612 in line 4 is 1,003 times the usual one: if its unit is another, write it into the cell"
     ]
 
 
 def test_rows_with_errors_are_named_where_the_others_are_used(tmp_path: Path) -> None:
     _, study = imported(tmp_path, "end,from,to,mean\n2026-01-31,1,2,0.52\n2026-01-31,1,3,?\n", PLAIN_TOML)
-    assert study is not None and assumptions(study)[-1] == (
-        "rows of t.csv were left out because of errors, in line 3: '?' is no number (rtt_mean); correct the cell or "
-        "empty it"
+    line = "t.csv:3: '?' is no number (rtt_mean); correct the cell or empty it"
+    assert study is not None and assumptions(study)[-1] == f"rows with errors left out: {line}"
+    part = select_scenario(study, "2026-01")
+    assert judge(part, part, names=("a", "b")).remarks[1:] == tuple(
+        f"{a}: rows with errors left out: {line}" for a in "ab"
     )
+    assert judge_history({"mine": study}).record()["left_out"] == [f"rows with errors left out: {line}"]
 
 
 def test_years_in_the_names_of_tables_are_dates(tmp_path: Path) -> None:
     """A window that ended in January began in the year before."""
     folder = tmp_path / "raw" / "mine"
     folder.mkdir(parents=True)
-    described = ""
     for year in (2025, 2026):
-        (folder / f"zones-{year}.csv").write_text(f"end,from,to,mean\n{year}-01-15,1,2,0.5\n{year}-06-15,1,2,0.6\n")
-        described += WINDOWS_TOML.replace("t.csv", f"zones-{year}.csv")
+        (folder / f"zones-{year}-06.csv").write_text(f"end,from,to,mean\n{year}-01-15,1,2,0.5\n{year}-06-15,1,2,0.6\n")
+    described = WINDOWS_TOML.replace("t.csv", "zones-*.csv")
     (folder / "study.toml").write_text(f"[study]\n{described}", "utf-8")
     az.import_study("mine", [folder], out=tmp_path / "out")
     runs = az.latency(az.load("mine", processed=tmp_path / "out"))
@@ -208,6 +212,65 @@ def test_a_window_longer_than_the_series_is_told(tmp_path: Path) -> None:
     _, study = imported(tmp_path, weekly(1.5, 1.6, 1.5), WINDOWS_TOML.replace("30 d", "300 d"))
     assert study is not None
     assert assumptions(study)[-1].endswith("a window is as long as the whole series, so one of each path is left")
+
+
+def test_a_path_without_a_value_in_the_newest_window_is_named(tmp_path: Path) -> None:
+    text = "end,from,to,mean\n2026-01-31,1,2,0.5\n2026-01-31,1,3,0.7\n2026-03-31,1,2,0.5\n2026-03-31,1,3,-\n"
+    _, study = imported(tmp_path, text, WINDOWS_TOML)
+    assert study is not None and assumptions(study)[-1] == (
+        "without a value in the newest window, so left out of what is said of now: 1 path (zone 1 → zone 3)"
+    )
+
+
+def test_a_unit_in_the_heading_of_a_matrix_is_no_name(tmp_path: Path) -> None:
+    described = MATRIX_TOML.replace("region", "zone").replace("peer_zone", "peer_zone")
+    summary, study = imported(tmp_path, "from,z1 (ms),z2 (us)\nz1,,620\nz2,0.61,\n", described)
+    assert study is None and summary.problems[0].startswith("t.csv:1: the heading 'z1 (ms)' has a unit; name the end")
+
+
+def test_a_heading_that_is_no_date_is_refused_in_its_line(tmp_path: Path) -> None:
+    text = "from,to,region,2026-01-31\na,b,eu,1.2\n"
+    summary, study = imported(tmp_path, text, DATES_TOML)
+    assert study is not None and list(az.latency(study)["mean_ns"]) == [1_200_000]
+    assert summary.problems == [
+        "t.csv:1: the heading 'region' is no date: add it to columns, delete it, or write time_format in study.toml:3"
+    ]
+
+
+def test_a_heading_that_names_a_round_trip_is_not_half_of_one(tmp_path: Path) -> None:
+    text, described = "from,to,RTT (ms)\n1,2,0.62\n", PLAIN_TOML.replace('ended_at = "end", ', "")
+    described = described.replace('"mean"', '"RTT (ms)"').replace("true", "false")
+    summary, study = imported(tmp_path, text, described)
+    assert study is None and "names a round trip, and round_trip = false" in summary.problems[0]
+    _, study = imported(tmp_path, text, described.replace('"RTT (ms)"', "3"))
+    assert study is not None and list(az.latency(study)["mean_ns"]) == [1_240_000]
+
+
+def test_a_point_may_separate_thousands_where_semicolons_separate_cells(tmp_path: Path) -> None:
+    text = "sep=;\nfrom;to;mean\n1;2;1.234\n"
+    described = PLAIN_TOML.replace('ended_at = "end", ', "").replace('"ms"', '"us"')
+    summary, _ = imported(tmp_path, text, described)
+    assert summary.problems[0].startswith("t.csv:3: is the point in '1.234' the decimal sign? Write decimal = \".\"")
+    for sign, value in ((".", 1234), (",", 1_234_000)):
+        _, study = imported(tmp_path, text, f'{described}decimal = "{sign}"\n')
+        assert study is not None and list(az.latency(study)["mean_ns"]) == [value]
+
+
+def test_the_time_of_a_whole_table_may_stand_in_the_manifest(tmp_path: Path) -> None:
+    described = PLAIN_TOML.replace('ended_at = "end", ', "") + 'ended_at = "2026-06-30"\nwindow = "30 d"\n'
+    _, study = imported(tmp_path, "from,to,mean\n1,2,0.5\n", described)
+    assert study is not None and str(az.latency(study)["started_at"].iloc[0]) == "2026-06-01 00:00:00+00:00"
+    with pytest.raises(ManifestError, match="started_at and ended_at; keep one"):
+        imported(tmp_path, "from,to,mean\n1,2,0.5\n", described + 'started_at = "2026-06-01"\n')
+
+
+@pytest.mark.parametrize(("text", "start"), [("2026-06", "2026-06-01"), ("2026-W31", "2026-07-27")])
+def test_months_and_weeks_begin_with_their_first_day(tmp_path: Path, text: str, start: str) -> None:
+    table = f"end,from,to,mean\n{text},1,2,0.5\n"
+    _, study = imported(tmp_path, table, PLAIN_TOML.replace("ended_at", "started_at"))
+    assert study is not None and str(az.latency(study)["started_at"].iloc[0]) == f"{start} 00:00:00+00:00"
+    summary, _ = imported(tmp_path, table, PLAIN_TOML)
+    assert "is no day on which a window ended; name it started_at" in summary.problems[0]
 
 
 def test_rows_and_columns_that_are_computed_from_others_are_no_ends(tmp_path: Path) -> None:
@@ -311,8 +374,8 @@ def test_a_step_of_the_print_is_that_of_the_table_where_zeros_are_missing(tmp_pa
             '2026-01-31,1,"2\n3",1.05',
             "t.csv:2: a line break in peer_zone: a quotation mark is missing, or one too many",
         ),
-        ("0001-01-01,1,2,1.05", "t.csv:2: '0001-01-01' is no date of the form 2026-01-31"),
-        ("2026-W02,1,2,1.05", "t.csv:2: '2026-W02' is no date of the form 2026-01-31"),
+        ("0001-01-01,1,2,1.05", "t.csv:2: the year of '0001-01-01' is not between 1980 and 2099; correct it"),
+        ("2026-W02,1,2,1.05", "t.csv:2: '2026-W02' is no day on which a window ended; name it started_at in "),
         (",1,2,1.05", "t.csv:2: ended_at is empty: complete it, or delete the row"),
         ("2026-01-31,1,2,-", "t.csv:1: no row has a number; check the file"),
         ("31.01.2026,1,2,1.4", "t.csv:2: '31.01.2026' is no date of the form 2026-01-31; correct it, or say how"),
