@@ -387,14 +387,11 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
         return f"were measured **{measured}** apart at most, inconclusive ({method})"
     most = percent(math.expm1(bounds.abs().max(axis=None)), 2)
-    windows = ""
-    if has_flag(pairs, "machines_unknown").any():
-        counts, _ = _rounds_or_runs(pairs)
-        windows = f", {' to '.join(map(str, dict.fromkeys((counts.min(), counts.max()))))} windows each way"
-    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{windows})"
+    sides = ", published means" if has_flag(pairs, "machines_unknown").any() else ""
+    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{sides})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
-    return f"may differ by up to **{most}** {interval}"
+    return f"are not shown to differ; at most by **{most}** {interval}"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:

@@ -12,7 +12,7 @@ from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
-from azlatency.kit.words import PLACES
+from azlatency.kit.words import PLACES, looks_limited
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
@@ -158,14 +158,15 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
     if not (runs["placement"] == "cross_zone").any():
         return ()
     method = rank_methods(measured_runs(runs))[0]
-    rates = runs.loc[runs["method"] == method, "throughput_bit_s"].astype(float)
+    runs = runs[runs["method"] == method]
+    rates = runs["throughput_bit_s"].astype(float)
     like, by_place = one_prefix(rates, "bit/s"), dict(iter(rates.groupby(runs["placement"])))
     said = listed(
         (f"{PLACES[place]} ", Linked(span(own, "bit/s", like=like), RunsRef(tuple(map(str, own.index)), "throughput")))
         for place in NEAR_TO_FAR
         if (own := by_place.get(place)) is not None
     )
-    return *said, f" ({method})"
+    return *said, f" ({method}){looks_limited(rates, runs['placement'])}"
 
 
 def _bursts(falls: pd.DataFrame) -> Sentence:
