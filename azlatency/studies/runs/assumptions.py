@@ -251,7 +251,7 @@ def _windows(study: Study | Logs) -> Iterator[str]:
     rows = rows[rows["dialect"] == FROM_TABLE]
     if not rows["counted"].all():
         used = f"{plain(rows['counted'].sum())} of {plain(len(rows))}"
-        yield f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
+        yield f"used: {used} windows; the others overlap a later one of their path"
 
 
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:
