@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -449,7 +450,10 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
     values = {label: _typical(level) for label, level in levels.to_dict("index").items()}
     like = one_prefix((value for label in [*chosen["base"], *chosen["other"]] for value in values[label]), "ns")
 
+    refs: list[list[Ref]] = []
+
     def reach(labels: Iterable[int]) -> str:
+        refs.append(_refs(levels, labels))
         step = levels["resolution"].reindex(labels).fillna(0.0).max()
         return f"**{span([value for label in labels for value in values[label]], 'ns', like=like, step=step)}**"
 
@@ -460,20 +464,30 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         if verdict != "different":
             return f"{reach(group['other'])} ({change_words(group, len(chosen))})"
         ratios, interval_words = ratios_of(group)
-        return f"{reach(group['other'])} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
+        shown = reach(group["other"])
+        refs.append(
+            [condition_ref(level) for level in levels.loc[[*group["other"], *group["base"]]].to_dict("records")]
+        )
+        return f"{shown} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
 
     parts = []
     placement_of = levels["placement"].where(levels.index.isin(widest(levels).index))
-    for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
+    for base, group in islice(chosen.groupby(_levels(chosen, "base_"), sort=False), _MOST_STEPS):
         # Nothing is divided by the references of a published series, so all paths with their placement are named.
         near = levels.index[placement_of == group["base_placement"].iloc[0]] if window else group["base"]
         names = pd.Series(_levels(group), index=group.index)
-        effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(names, sort=False)]
-        parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(near)} {base}")
+        by_level = islice(group.groupby(names, sort=False), _MOST_STEPS)
+        effects = [f"{level} {effect(of_level)}" for level, of_level in by_level]
+        parts.append(f"{join(effects)}, against {reach(near)} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]
-    return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}{setting}).")]
+    return [answer(f"Round trips{source}: {'; '.join(parts)} ({tool}{setting}).", refs)]
+
+
+def _refs(levels: pd.DataFrame, labels: Iterable[int]) -> list[Ref]:
+    """Return what conditions come from."""
+    return [condition_ref(level) for level in levels.loc[list(labels)].to_dict("records")]
 
 
 def _typical(level: Row) -> tuple[float, ...]:

@@ -100,9 +100,9 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     if runs.empty:
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    sentence = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
+    sentence, refs = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
     limited = looks_limited(streams["throughput_bit_s"].astype(float), streams["placement"])
-    findings = [answer(f"{sentence[:-1]}{limited}.")] if sentence else []
+    findings = [answer(f"{sentence[:-1]}{limited}.", refs)] if sentence else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

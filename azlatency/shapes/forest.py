@@ -207,8 +207,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
-    drawn = f"; {len(shown)} drawn" if result and len(shown) < len(frame) else ""
-    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{drawn}", name=name)
+    rest = f"; {len(shown)} drawn" if result and len(shown) < len(frame) else ""
+    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)
 
 
 def _check_ratios(ratios: pd.Series, margins: pd.Series) -> None:

@@ -141,8 +141,8 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         ("Triangles: values above the panel.", any_beyond),
         left_out(len(shown), len(panels), of),
     )
-    drawn = f"; {len(shown)} drawn" if result and not set(steps[panel]) <= set(shown) else ""
-    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{drawn}", name=name)
+    rest = f"; {len(shown)} drawn" if result and not set(steps[panel]) <= set(shown) else ""
+    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)
 
 
 def _name(title: str) -> str:

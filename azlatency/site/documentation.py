@@ -38,7 +38,7 @@ class Document:
         html, texts = markdown(self.source), Texts()
         texts.html(html)
         if len(self.source.split()) > _MOST_WORDS:
-            html = Markup(_SECTION.sub(r'<details class="method"><summary>\1</summary>\2</details>', html))
+            html = Markup(_SECTION.sub(r'<details class="method"><summary>\1</summary>\2</details>', str(html)))
         template = environment.get_template("document.html.j2")
         page = template.render(
             document=self,

@@ -16,7 +16,7 @@ from azlatency.studies.format import join_words
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.run_table import client_runs, frequency_tables
 from azlatency.studies.runs.samples import select_quantity
 from azlatency.studies.runs.selection import is_window, other_study
 from azlatency.studies.runs.throughput import throughput
@@ -188,7 +188,7 @@ def tail_places(study: Study) -> tuple[str, str]:
         return "", ""
     quantiles = study.quantiles
     deep = {*quantiles.loc[(quantiles["metric"] == "rtt") & (quantiles["q"] > _TAIL), "run_id"]}
-    deep |= {*select_quantity(study.samples)["run_id"]}
+    deep |= {*select_quantity(study.samples)["run_id"], *frequency_tables(study)["run_id"]}
     placements = facts.latency_runs["placement"]
     shown = {*placements[placements.index.isin(deep)]}
     every = [place for place in NEAR_TO_FAR[1:] if place in {*placements}]

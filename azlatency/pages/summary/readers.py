@@ -96,7 +96,7 @@ def _replicas(trips: pd.DataFrame) -> Sentence:
         rows = between[between["region"] == most]
         ends = _typical(rows)
         return (
-            f"{most}, of {len(regions)} regions the one whose pairs differ most: ",
+            f"{most}, whose pairs differ most: ",
             *_pair(rows, str(ends.idxmin())),
             " to ",
             *_pair(rows, str(ends.idxmax())),
@@ -198,7 +198,7 @@ def _connections(study: Study) -> Sentence:
         shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
-    return ended, f" broke, {shown}; when they began is not known, so no lifetime follows"
+    return ended, f" broke, {shown}; starts unknown, so no lifetime"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:

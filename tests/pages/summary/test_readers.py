@@ -33,11 +33,11 @@ SAID = {
         "equal within 1 %, so all look rate-limited",
     },
     "uksouth-echo-latency": {
-        "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58; when they began "
-        "is not known, so no lifetime follows"
+        "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58; starts "
+        "unknown, so no lifetime"
     },
     "ibm-cloud-zones": {
-        "replicas": "Dallas, of 13 regions the one whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
+        "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 6 paths, "
         "most Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (back at 2.01 ms in the newest window); "
