@@ -91,7 +91,7 @@ class Finding:
 
         def linked(match: re.Match[str]) -> str:
             target = next(targets, "")
-            return f'<a href="#{escape(target)}">{match[0]}</a>' if target else match[0]
+            return f'<a class="whole" href="#{escape(target)}">{match[0]}</a>' if target else match[0]
 
         return Markup(_BOLD.sub(linked, markdown_line(self.text)))
 

@@ -64,10 +64,10 @@ def test_placements_are_named_whose_runs_show_the_tail(cni: Study) -> None:
     """The sockperf logs of CNI print p99.9 and more in each placement; published means have no tail."""
     assert tail_places(cni) == ("in one zone and across zones", "")
     assert tail_places(load("ibm-cloud-zones")) == ("", "")
-    cut = copy(cni)
     own = cni.runs.loc[cni.runs["placement"] == "same_zone", "run_id"]
     quantiles = cni.quantiles
-    cut.quantiles = quantiles[~(quantiles["run_id"].isin(own) & (quantiles["q"] > 0.99))]
+    cut = copy(cni)
+    cut.__dict__["quantiles"] = quantiles[~(quantiles["run_id"].isin(own) & (quantiles["q"] > 0.99))]
     assert tail_places(cut) == ("across zones", "in one zone")
 
 
