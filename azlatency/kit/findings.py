@@ -12,6 +12,8 @@ from azlatency.studies.format import join_words, plain
 if TYPE_CHECKING:
     import pandas as pd
 
+    from azlatency.kit.cells import Ref
+
 #: Most names that are listed, and most paths that a finding names; the tables list all.
 _MOST_PATHS, _MOST_NAMED = 8, 3
 #: Most groups of paths that the same methods measured.
@@ -23,9 +25,12 @@ def act(text: str) -> Finding:
     return Finding("act", text)
 
 
-def answer(text: str) -> Finding:
-    """Make the finding that answers the question of a page: one sentence of at most 30 words."""
-    return Finding("answer", text)
+def answer(text: str, refs: Iterable[Iterable[Ref]] = ()) -> Finding:
+    """Make the finding that answers the question of a page: one sentence of at most 30 words.
+
+    ``refs``: what its bold parts come from, in their order.
+    """
+    return Finding("answer", text, tuple(map(tuple, refs)))
 
 
 def info(text: str) -> Finding:

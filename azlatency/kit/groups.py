@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from azlatency.kit.cells import RunsRef
 from azlatency.kit.differences import not_different
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.titles import ALIKE, by_method, capitalised, span
@@ -33,6 +34,7 @@ class Group:
 
     name: str
     values: tuple[float, ...]
+    paths: tuple[str, ...] = ()
     inside: bool = False
 
     def say(self, unit: str, like: float | None, step: float = 0.0) -> str:
@@ -122,11 +124,12 @@ def groups(
     every = [unit for unit in across if len(unit) == 2]
     place = place_of_ends({end for unit in every for end in unit}, runs)
     named = [
-        Group(name=name_of_pairs(part, every, place), values=_values(part, across)) for part in _clusters(across, found)
+        Group(name=name_of_pairs(part, every, place), values=_values(part, across), paths=_paths(part, across))
+        for part in _clusters(across, found)
     ]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
-        named.append(Group(name=name, values=_values(inside, inside), inside=True))
+        named.append(Group(name=name, values=_values(inside, inside), paths=_paths(inside, inside), inside=True))
     return named
 
 
@@ -136,14 +139,14 @@ def say(found: Sequence[Group], unit: str, step: float = 0.0) -> str:
     ``step`` as in `span`.
     """
     like = one_prefix((value for group in found for value in group.values), unit)
-    across, inside = ([group for group in found if group.inside is where] for where in (False, True))
-    if len(across) > _MOST_GROUPS:
-        low, high = across[0], across[-1]
+    named = _named(found)
+    if len(named) < len(found):
+        low, high = named[:2]
         ends = [f"from **{span(low.values, unit, like=like, step=step)}** ({low.name}) to "
                 f"**{span(high.values, unit, like=like, step=step)}** ({high.name})"]  # fmt: skip
     else:
-        ends = [group.say(unit, like, step) for group in across]
-    return "; ".join([*ends, *(group.say(unit, like, step) for group in inside)])
+        ends = [group.say(unit, like, step) for group in named[:2]]
+    return "; ".join([*ends, *(group.say(unit, like, step) for group in named[2:])])
 
 
 def _joined_directions(
@@ -195,6 +198,10 @@ def _values(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple
     return tuple(sorted(value for unit in part for path in units[unit].values() for value in path))
 
 
+def _paths(part: Iterable[tuple[str, ...]], units: Mapping[Any, Unit]) -> tuple[str, ...]:
+    return tuple(path for unit in part for path in units[unit])
+
+
 def place_of_ends(ends: Iterable[str], runs: pd.DataFrame) -> str:
     """Return what the ends of pairs are: "region" if each is a region of the runs, else "zone"."""
     regions = {*runs["region"], *runs["peer_region"]} if {"region", "peer_region"} <= set(runs.columns) else set()
@@ -231,17 +238,29 @@ def answer_of(
     unit: str,
     *,
     directed: bool = False,
-) -> str:
+) -> tuple[str, list[list[RunsRef]]]:
     """Say the values of all paths in one sentence, as Markdown: "Median round trip: zones 1–2 **226 µs**; …".
 
     Where runs do not show a difference between the paths, the sentence ends with that. The other parameters are those
-    of `main_method` and `groups`. Empty if no run has a value.
+    of `main_method` and `groups`. Empty if no run has a value. The runs of each bold part follow.
     """
     main = main_method(runs, column, typical)
     if main.empty:
-        return ""
+        return "", []
     method = main["method"].iloc[0]
     found = differences_by_path(runs, method, column)
-    listed = say(groups(main, runs, directed=directed, found=found), unit, main["step"].min())
+    every = groups(main, runs, directed=directed, found=found)
+    listed = say(every, unit, main["step"].min())
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
-    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}){verdict}."
+    measured = runs[(runs["method"] == method) & runs[column].notna()]
+    refs = [
+        [RunsRef(tuple(map(str, measured.index[measured["path"].astype(str).isin(group.paths)])), column)]
+        for group in _named(every)
+    ]
+    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}){verdict}.", refs
+
+
+def _named(found: Sequence[Group]) -> list[Group]:
+    """Return the groups that a sentence names: of many the first and the last, and those inside a zone."""
+    across, inside = ([group for group in found if group.inside is where] for where in (False, True))
+    return [*(across if len(across) <= _MOST_GROUPS else (across[0], across[-1])), *inside]

@@ -12,7 +12,7 @@ import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ import matplotlib as mpl
 from matplotlib.font_manager import fontManager
 from PIL import Image
 
+from azlatency.kit.cells import Ref, ref_record
 from azlatency.studies.format import visible
 
 if TYPE_CHECKING:
@@ -239,10 +240,19 @@ KINDS = {"answer": "Answer", "act": "Before you rely on it", "info": "What else 
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of a page's conclusion: the answer to its question, something to act on, or for information."""
+    """One sentence of a page's conclusion: the answer to its question, something to act on, or for information.
+
+    ``refs``: what the bold parts come from, in their order.
+    """
 
     kind: Literal["answer", "act", "info"]
     text: str
+    refs: tuple[tuple[Ref, ...], ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
+        refs = {"refs": [[ref_record(ref) for ref in part] for part in self.refs]} if self.refs else {}
+        return {"kind": self.kind, "text": self.text, **refs}
 
 
 @dataclass(frozen=True)
@@ -260,7 +270,7 @@ class Findings:
         return "\n".join(f"{KINDS[finding.kind]}: {finding.text}" for finding in self.findings) or "No findings."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        records = [asdict(finding) for finding in self.findings]
+        records = [finding.record() for finding in self.findings]
         return {"text/plain": repr(self), "text/markdown": self._markdown(), FINDINGS_TYPE: records}
 
     def _markdown(self) -> str:

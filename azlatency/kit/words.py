@@ -41,6 +41,8 @@ PLACES = {
 PRINTED = {"round_trip": "RTT", "half_round_trip": "RTT/2", "one_way": "one-way delay", "unknown": "not said"}
 #: A ratio beyond these ends is not known.
 _LOWEST, _HIGHEST = 0.001, 1_000.0
+#: Ratio up to which rates are equal.
+_EQUAL = 1.01
 #: What may be said of changes together; "reported" and "once": their runs are not compared.
 ChangeVerdict = Literal["different", "equivalent", "inconclusive", "once", "reported"]
 
@@ -95,6 +97,12 @@ def _sentence(row: Row) -> str:
 def _explained(rows: list[dict[Any, Any]]) -> list[str]:
     """Return what the flags of the rows mean, and what else to know of their runs."""
     return [*explain(dict.fromkeys(code for row in rows for code in row["flags"].split())), *remarks(rows)]
+
+
+def looks_limited(rates: pd.Series, placements: pd.Series) -> str:
+    """Say that rates of several placements are so equal that a limit of both explains them better than their paths."""
+    is_equal = placements.nunique() > 1 and 0 < rates.max() <= _EQUAL * rates.min()
+    return f"; equal within {percent(_EQUAL - 1)}, so all look rate-limited" if is_equal else ""
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:

@@ -204,8 +204,8 @@ def _farthest(between: pd.DataFrame) -> str:
     return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})"
 
 
-def newest(windows: pd.DataFrame) -> Chart | Note:
-    """Draw the newest window of each pair, nearest first."""
+def newest(windows: pd.DataFrame, found: History) -> Chart | Note:
+    """Draw the newest window of each pair, nearest first; of many pairs at least those whose level changed."""
     between = _between(windows)
     if between.empty:
         return Note("No chart: no table of windows was published.")
@@ -232,6 +232,7 @@ def newest(windows: pd.DataFrame) -> Chart | Note:
         panel="all",
         row="name",
         edge="text",
+        always=list(pairs.loc[pairs["path"].isin(found.changes["path"]), "name"]),
         unit=(unit.scale, unit.name),
         xlabel=f"mean round trip, {unit.name}",
         result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",

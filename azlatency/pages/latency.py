@@ -397,8 +397,8 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
     best = rank_methods(measured_runs(runs))[0]
     statistic = "median" if runs.loc[runs["method"] == best, "median_ns"].notna().all() else "mean"
     estimates = medians if statistic == "median" else means
-    sentence = answer_of(runs, f"{statistic}_ns", estimates, f"{statistic} round trip", "ns")
-    findings = [answer(sentence)] if sentence else []
+    sentence, refs = answer_of(runs, f"{statistic}_ns", estimates, f"{statistic} round trip", "ns")
+    findings = [answer(sentence, refs)] if sentence else []
     # A published series has one value per window; nobody who reads it can repeat it.
     repeatable = typical[~typical["method"].isin(runs.loc[is_window(runs), "method"])]
     findings += measured_once(repeatable) + _dependent(repeatable) + _without_direction(runs)

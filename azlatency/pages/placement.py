@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -196,6 +197,9 @@ def _place(path: str, placement: str) -> str:
 def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[int, RunValues]) -> str:
     """Say from where to where the round trips of the method reach that measured the most."""
     measured = as_measured(levels)
+    if tool := _one_tool(levels):
+        measured = [entry._replace(method=tool) for entry in measured]
+        levels = levels.assign(method=tool)
     method, by_path = by_method(zip(measured, sizes, strict=True))
     chosen = levels[[entry.method == method for entry in measured]]
     ranges = {row["path"]: reach for row in chosen.to_dict("records") if (reach := range_in(row)) is not None}
@@ -204,6 +208,13 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
     statistic = chosen["value"].iloc[0].removesuffix("_ns")
     step = chosen["resolution"].min()
     return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found, step=step)
+
+
+def _one_tool(levels: pd.DataFrame) -> str:
+    """Return the tool whose log and whose reported numbers show the same statistic, and how many are reported."""
+    tools, reported = levels["method"].str.split().str[0], levels["origin"] == "reported"
+    is_one = tools.nunique() == levels["value"].nunique() == levels.loc[~reported, "method"].nunique() == 1
+    return f"{tools.iloc[0]}, {reported.sum()} of {len(levels)} as reported" if is_one and reported.any() else ""
 
 
 # --- one change at a time
@@ -439,7 +450,10 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
     values = {label: _typical(level) for label, level in levels.to_dict("index").items()}
     like = one_prefix((value for label in [*chosen["base"], *chosen["other"]] for value in values[label]), "ns")
 
+    refs: list[list[Ref]] = []
+
     def reach(labels: Iterable[int]) -> str:
+        refs.append(_refs(levels, labels))
         step = levels["resolution"].reindex(labels).fillna(0.0).max()
         return f"**{span([value for label in labels for value in values[label]], 'ns', like=like, step=step)}**"
 
@@ -450,20 +464,30 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         if verdict != "different":
             return f"{reach(group['other'])} ({change_words(group, len(chosen))})"
         ratios, interval_words = ratios_of(group)
-        return f"{reach(group['other'])} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
+        shown = reach(group["other"])
+        refs.append(
+            [condition_ref(level) for level in levels.loc[[*group["other"], *group["base"]]].to_dict("records")]
+        )
+        return f"{shown} (**{ratios} times** as long{in_drift(group)}, {interval_words})"
 
     parts = []
     placement_of = levels["placement"].where(levels.index.isin(widest(levels).index))
-    for base, group in chosen.groupby(_levels(chosen, "base_"), sort=False):
+    for base, group in islice(chosen.groupby(_levels(chosen, "base_"), sort=False), _MOST_STEPS):
         # Nothing is divided by the references of a published series, so all paths with their placement are named.
         near = levels.index[placement_of == group["base_placement"].iloc[0]] if window else group["base"]
         names = pd.Series(_levels(group), index=group.index)
-        effects = [f"{level} {effect(of_level)}" for level, of_level in group.groupby(names, sort=False)]
-        parts.append(f"{join(effects[:_MOST_STEPS])}, against {reach(near)} {base}")
+        by_level = islice(group.groupby(names, sort=False), _MOST_STEPS)
+        effects = [f"{level} {effect(of_level)}" for level, of_level in by_level]
+        parts.append(f"{join(effects)}, against {reach(near)} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]
-    return [answer(f"Round trips{source}: {'; '.join(parts[:_MOST_STEPS])} ({tool}{setting}).")]
+    return [answer(f"Round trips{source}: {'; '.join(parts)} ({tool}{setting}).", refs)]
+
+
+def _refs(levels: pd.DataFrame, labels: Iterable[int]) -> list[Ref]:
+    """Return what conditions come from."""
+    return [condition_ref(level) for level in levels.loc[list(labels)].to_dict("records")]
 
 
 def _typical(level: Row) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, PERCENT, ReportedRef, Row, Table, Unit, number_format
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Ref, ReportedRef, Row, RunsRef, Table, Unit, number_format
 from azlatency.kit.drawing import draw
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -266,18 +266,20 @@ def _from_to(falls: pd.DataFrame) -> list[str]:
 
 def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
     """Say in how many runs a level shift is confirmed, how many rates fell, and how many connections broke."""
-    parts = []
+    parts, refs = [], list[list[Ref]]()
     judged = runs[runs["stable"].notna()]
     if len(judged):
         # A level that no test shows to shift may have shifted, and runs differ by more than one of them can show.
         shifted, tested = int((~judged["stable"].astype(bool)).sum()), count_of(len(judged), "run")
         untested = f"; {plain(len(runs) - len(judged))} more not testable" if len(judged) < len(runs) else ""
         share = f"in **{shifted} of {tested}**" if shifted else f"in any of **{tested}**"
+        refs.append([RunsRef(tuple(judged["run_ids"]), "samples")])
         parts.append(f"{'a' if shifted else 'no'} level shift of the round-trip time is confirmed {share}{untested}")
     fallen, tested = rates[rates["burst_rate"].notna()], rates[rates["found"].notna()]
     if len(fallen):
         burst, sustained = _from_to(fallen)
         verb = "falls" if len(fallen) == 1 else "fall"
+        refs.append([RunsRef(tuple(tested["run_ids"]), "intervals")])
         share = f"**{len(fallen)} of {len(tested)}** transfers {verb} from {burst} to {sustained}"
         parts.append(f"{share}, after {duration(*(fallen['at_s'] * _NS))}")
     elif len(tested):
@@ -285,9 +287,10 @@ def _answer(runs: pd.DataFrame, rates: pd.DataFrame, broken: pd.DataFrame) -> li
     if len(broken):
         together = broke_together(broken)
         within = f", {together}" if together else ""
+        refs.append([ReportedRef(str(path), "failed_at") for path in broken["path"]])
         parts.append(f"**{count_of(len(broken), 'connection')}** broke{within}")
     sentence = "; ".join(parts)
-    return [answer(f"{capitalised(sentence)}.")] if parts else []
+    return [answer(f"{capitalised(sentence)}.", refs)] if parts else []
 
 
 def _level_shifts(runs: pd.DataFrame) -> list[Finding]:

@@ -260,8 +260,8 @@ def find(
     ``quantiles``: printed percentiles; ``shares``: those above the limit, from printed percentiles; ``typical``:
     `azlatency.summarize` of ``p99_ns`` of ``runs``.
     """
-    sentence = answer_of(runs, "p99_ns", typical, "p99", "ns")
-    findings = [answer(sentence)] if sentence else []
+    sentence, refs = answer_of(runs, "p99_ns", typical, "p99", "ns")
+    findings = [answer(sentence, refs)] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):

@@ -14,6 +14,7 @@ from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, number, table, text
 from azlatency.kit.titles import span
+from azlatency.kit.words import looks_limited
 from azlatency.pages.common import typical_runs
 from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
@@ -99,8 +100,9 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     if runs.empty:
         return Findings.of([info("No log of this study contains a throughput.")])
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
-    sentence = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
-    findings = [answer(sentence)] if sentence else []
+    sentence, refs = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
+    limited = looks_limited(streams["throughput_bit_s"].astype(float), streams["placement"])
+    findings = [answer(f"{sentence[:-1]}{limited}.", refs)] if sentence else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

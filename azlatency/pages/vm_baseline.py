@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from azlatency.kit.cells import FileRef, Row, Table, Unit
+from azlatency.kit.cells import FileRef, Row, RunsRef, Table, Unit
 from azlatency.kit.cells import text as words_of
 from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -174,7 +174,9 @@ def find(found: pd.DataFrame) -> Findings:
     if found.empty:
         return Findings.of([info("This study has no baseline to compare with.")])
     measured = found[found["estimate"].notna()]
-    findings = [answer(_answer(found))]
+    # The first bold part is what was measured, unless it counts expectations.
+    values = [RunsRef(tuple(" ".join(measured["run_ids"]).split()), str(found["metric"].iloc[0]))]
+    findings = [answer(_answer(found), [values] if found["what"].nunique() == 1 and len(measured) else [])]
     for status, finding in (("fails", act), ("meets", info)):
         findings += [finding(_decided(row)) for row in measured[measured["status"] == status].to_dict("records")]
     findings += _inconclusive(measured[measured["status"] == "inconclusive"])

@@ -69,9 +69,21 @@ def about(study: Study) -> Table:
     rows = [(key, title, words_of(study.info.get(key)) or "not said") for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
         rows.insert(1, ("emulated", "Emulated", "yes: a lab with configured delays, not a cloud"))
+    rows.append(("", "Started at", _started_at(client_runs(study))))
     columns = {"what": text("title"), "as the study describes it": text("value")}
     frame, caption = pd.DataFrame(rows, columns=["key", "title", "value"]), str(study.info.get("title", study.name))
-    return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])])
+    return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])] if row["key"] else [])
+
+
+def _started_at(runs: pd.DataFrame) -> str:
+    """Say when the first and the last run started."""
+    if len(runs) and is_window(runs).all():
+        return "no time of day: each value is a mean over whole days"
+    known = runs["started_at"].dropna()
+    if known.empty:
+        return "time of day not said for any run"
+    ends = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d %H:%M}" for moment in (known.min(), known.max())))
+    return f"{ends} UTC ({plain(len(known))} of {count_of(len(runs), 'run')})"
 
 
 def host_differences(study: Study) -> Table | None:

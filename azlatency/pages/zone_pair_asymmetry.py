@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, Table
+from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, RunsRef, Table
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
 from azlatency.kit.intervals import without_flat
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -329,7 +329,7 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
             "each tool from both ends, in rounds."
         )
         return Findings.of([act(text) if len(found.methods) else info(text)])
-    findings = [answer(_answer(found.methods, pairs)), *_recovered(steps)]
+    findings = [answer(*_answer(found.methods, pairs)), *_recovered(steps)]
     round_trips = pairs[pairs["metric"] == "latency"]
     differing = round_trips[differs(round_trips)]
     findings += [info(_difference(pair)) for pair in differing.to_dict("records")]
@@ -356,25 +356,34 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     return Findings.of(findings)
 
 
-def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> str:
-    """Say how far round trips differ with the end that starts, and which transfer has a slow direction."""
-    parts = []
+def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> tuple[str, list[list[Ref]]]:
+    """Say how far round trips differ with the end that starts, and which transfer has a slow direction.
+
+    The runs of each bold part follow.
+    """
+    parts, refs = [], list[list[Ref]]()
     round_trips, transfers = (pairs[pairs["metric"] == metric] for metric in ("latency", "throughput"))
     if len(round_trips):
         tested = round_trips[round_trips["ratio_low"].notna()]
         # Of the method that the card and the titles speak of.
         best = (tested if len(tested) else round_trips)["method"].iloc[0]
-        parts.append(f"RTT A→B and B→A {_most_changed(round_trips[round_trips['method'] == best])}")
+        of_best = round_trips[round_trips["method"] == best]
+        parts.append(f"RTT A→B and B→A {_most_changed(of_best)}")
+        refs.append([RunsRef(tuple(" ".join(of_best["run_ids"]).split()), "typical")])
     slow = transfers[differs(transfers)]
     if len(slow):
         method, largest = most_apart(slow)
         verb = "carries" if len(largest) == 1 else "carry"
         times = f"**{ratio_range(largest.values())}×** the reverse goodput{in_drift(slow)}"
         parts.append(f"{names(largest)} {verb} {times} ({method})")
+        ends = zip(slow["from"], slow["to"], strict=True)
+        named = slow[[not {route(*pair), route(*pair[::-1])}.isdisjoint(largest) for pair in ends]]
+        named = named[named["method"] == method]
+        refs.append([RunsRef(tuple(" ".join(named["run_ids"]).split()), "throughput")])
     elif len(transfers):
         rounds = count_of(int(methods.loc[methods["metric"] == "throughput", "rounds"].max()), "round")
         parts.append(f"{'no' if parts else 'No'} transfer is shown to be slower in one direction over all {rounds}")
-    return f"{'; '.join(parts)}."
+    return f"{'; '.join(parts)}.", refs
 
 
 def _most_changed(pairs: pd.DataFrame) -> str:
@@ -387,14 +396,11 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     if (bounds.sub(logs, axis=0).abs() > _WIDE).any(axis=None):
         return f"were measured **{measured}** apart at most, inconclusive ({method})"
     most = percent(math.expm1(bounds.abs().max(axis=None)), 2)
-    windows = ""
-    if has_flag(pairs, "machines_unknown").any():
-        counts, _ = _rounds_or_runs(pairs)
-        windows = f", {' to '.join(map(str, dict.fromkeys((counts.min(), counts.max()))))} windows each way"
-    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{windows})"
+    sides = ", published means" if has_flag(pairs, "machines_unknown").any() else ""
+    interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{sides})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
-    return f"may differ by up to **{most}** {interval}"
+    return f"show no difference above **{most}** {interval}"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:

@@ -81,6 +81,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     truth: str = "",
     edge: str = "",
     order: Sequence[str] = (),
+    always: Sequence[str] = (),
     unit: tuple[float, str] | str = PLAIN,
     xlabel: str = "",
     beside: int = 1,
@@ -122,13 +123,16 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         Column with the text right of each row, by default its value.
     order : sequence of str
         Names of rows from the top; those that are not named follow.
+    always : sequence of str
+        Names of rows that are drawn if not all fit; the others are evenly chosen.
     unit : tuple of (float, str), or str
         Unit of the axis: how many canonical units it is and its name, ``(1e3, "µs")``; or the column with that of each
         panel.
     beside : int
         Most panels in a row, on a page.
     xlabel, result, caption : str
-        Texts; the unit is added to ``xlabel`` where panels have units of their own. The result in words is the title.
+        Texts; the unit is added to ``xlabel`` where panels have units of their own. The result in words is the title,
+        with the number of rows drawn if not all are.
         Sentences on the marks, on the number of runs (column ``n``) and on rows left out are added to the caption.
     ordering : str
         Sentence of the caption on the order of the rows, left out with ``order``.
@@ -162,7 +166,7 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     sharex = margin is not None or of_all is not None
     gap = _GAP if sharex else _GAP_WITH_AXIS
-    shown = _fitting(frame, panel, row, gap, beside)
+    shown = _fitting(frame, panel, row, gap, beside, always)
     _check_order(order, shown[row].astype(str).unique())
     panels = {title: _in_order(group, row, order) for title, group in shown.groupby(panel, sort=False, dropna=False)}
     columns = side_by_side(beside, len(panels))
@@ -203,7 +207,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         (f"{counts_of_rows}.", counts_of_rows),
         left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
     )
-    return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+    rest = f"; {len(shown)} drawn" if result and len(shown) < len(frame) else ""
+    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)
 
 
 def _check_ratios(ratios: pd.Series, margins: pd.Series) -> None:
@@ -397,10 +402,10 @@ def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
     return sum(gap + row * rows for rows in counts)
 
 
-def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int) -> pd.DataFrame:
+def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int, always: Sequence[str]) -> pd.DataFrame:
     """Return the rows that fit into a figure, in their order: the same in all panels, or fewer panels of many.
 
-    They are evenly chosen, with the first and the last, whose values a title may name.
+    They are evenly chosen, with the first and the last, whose values a title may name, and those that ``always`` names.
     """
     key = row if frame[row].nunique() >= frame[panel].nunique() else panel
     kept = frame
@@ -411,5 +416,9 @@ def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int)
             break
         names = kept[key].unique()
         fewer = min(max(int(len(names) * _HIGHEST / height), 1), len(names) - 1)
-        kept = kept[kept[key].isin(names[np.linspace(0, len(names) - 1, fewer).round().astype(int)])]
+        named = [name for name in names if str(name) in always]
+        named = named if len(named) < fewer else []
+        others = [name for name in names if name not in named]
+        places = np.linspace(0, len(others) - 1, fewer - len(named)).round().astype(int)
+        kept = kept[kept[key].isin([*named, *(others[place] for place in places)])]
     return kept

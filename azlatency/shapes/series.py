@@ -141,7 +141,8 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         ("Triangles: values above the panel.", any_beyond),
         left_out(len(shown), len(panels), of),
     )
-    return Chart(figure, text, "\n".join(alternatives), title=result, name=name)
+    rest = f"; {len(shown)} drawn" if result and not set(steps[panel]) <= set(shown) else ""
+    return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)
 
 
 def _name(title: str) -> str:
@@ -156,7 +157,8 @@ def _name(title: str) -> str:
 
 def _chosen(panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
     """Return the names of the panels that are drawn, in their order."""
-    most = min(MOST_PANELS, most_panels(_PANEL, _BESIDE, _AROUND))
+    # A change is what there is to see.
+    most = min(max(MOST_PANELS, len(changed & set(panels))), most_panels(_PANEL, _BESIDE, _AROUND))
     moving = [title for title, dots in panels.items() if title in changed or dots[value].nunique() > 1]
     first = sorted(moving or panels, key=lambda title: title not in changed)[:most]
     return [title for title in panels if title in first]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from azlatency import __version__
 from azlatency.site.markdown import markdown, plain_text
@@ -14,6 +17,8 @@ from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import Part, Texts
 
 CONCEPTS = INSTALLED / "docs" / "concepts"
+#: Words above which a page folds its sections, and a section.
+_MOST_WORDS, _SECTION = 700, re.compile(r"(<h2\b.*?</h2>)(.*?)(?=<h2\b|\Z)", re.S)
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Document:
         """Return the HTML, with links to all ``documents``, and the sections for the search."""
         html, texts = markdown(self.source), Texts()
         texts.html(html)
+        if len(self.source.split()) > _MOST_WORDS:
+            html = Markup(_SECTION.sub(r'<details class="method"><summary>\1</summary>\2</details>', str(html)))
         template = environment.get_template("document.html.j2")
         page = template.render(
             document=self,

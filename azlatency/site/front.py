@@ -17,8 +17,8 @@ from azlatency.studies.format import format_value, join_words, one_prefix
 
 COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
-    "of replicas, for the slowest one that it needs. Half of the measured round trips took longer than the median, one "
-    "in a hundred longer than the p99. Load, and the time to write on both sides, add to it."
+    "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. Writing on "
+    "both sides and load add to it; the round trip under load is not known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
@@ -305,4 +305,4 @@ def _unknown(trips: Sequence[Mapping[str, Any]]) -> str:
     """Say what is not known of the pairs of a study."""
     missing = ["p99"] if all(trip["p99"] is None for trip in trips) else []
     missing += ["how much a second run differs"] if all(_kind(trip) != "repeated" for trip in trips) else []
-    return join_words([*missing, "the round trip under load"])
+    return join_words(missing)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,6 +26,8 @@ from azlatency.site.markdown import markdown, markdown_line
 if TYPE_CHECKING:
     from azlatency.kit.cells import RowLinks
 
+#: A bold part of a sentence.
+_BOLD = re.compile("<strong>.*?</strong>")
 #: Rows of a table that a page shows; a page has to open at once whatever the study's size.
 _MOST_ROWS = 500
 #: Rows above which a table scrolls in a window of its own.
@@ -76,15 +78,22 @@ def own_table(record: Mapping[str, Any], trail: Trail | None = None, *, fold_not
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding of a page; ``text`` is Markdown."""
+    """A finding of a page; ``text`` is Markdown, ``targets`` are the ids that its bold parts lead to."""
 
     kind: str
     text: str
+    targets: Sequence[str] = ()
 
     @property
     def html(self) -> Markup:
         """The sentence as HTML."""
-        return markdown_line(self.text)
+        targets = iter(self.targets)
+
+        def linked(match: re.Match[str]) -> str:
+            target = next(targets, "")
+            return f'<a class="whole" href="#{escape(target)}">{match[0]}</a>' if target else match[0]
+
+        return Markup(_BOLD.sub(linked, markdown_line(self.text)))
 
     @property
     def heading(self) -> str:
@@ -227,10 +236,20 @@ class Outputs:
             first=self._figures.total() == 1 and not self._tables,
         )
 
+    def _targets(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return where the bold parts of a finding lead."""
+        row = None if self._trail is None else self._trail.row
+        bold = re.findall(r"\*\*(.+?)\*\*", str(record["text"]))
+        parts = zip(bold, record.get("refs", ()), strict=False)
+        links = [row({"refs": refs}, name) if row else None for name, refs in parts]
+        return tuple(link.target if link else "" for link in links)
+
     def _findings(self, records: Any) -> Shown | None:
         try:
-            findings = tuple(Finding(str(record["kind"]), str(record["text"])) for record in records)
-        except (TypeError, KeyError):
+            findings = tuple(
+                Finding(str(record["kind"]), str(record["text"]), self._targets(record)) for record in records
+            )
+        except (TypeError, KeyError, AttributeError):
             return None
         if any(finding.kind not in KINDS for finding in findings):
             return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from azlatency import __version__
-from azlatency.pages.summary.answerable import Unanswered, unanswered
+from azlatency.pages.summary.answerable import Unanswered, tail_places, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
@@ -65,6 +65,8 @@ class StudyView:
     """Changes since its import; empty if there are none."""
     unanswered: tuple[Unanswered, ...] = ()
     """Questions that its data cannot answer; these pages are not built."""
+    tail: tuple[str, str] = ("", "")
+    """The placements whose tail beyond p99 was measured, and those of which it was not."""
 
     def chapters(self, chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
         """Select the chapters that have something to say about this study."""
@@ -96,8 +98,9 @@ class StudyView:
     @property
     def not_measured(self) -> list[str]:
         """What its cards name as not measured: what its manifest says, then what no page answers."""
+        tail = [f"the tail beyond p99 {self.tail[1]}"] if self.tail[1] else []
         topics = (question.topic for question in self.unanswered if not question.elsewhere)
-        return [topic for topic in (self.stated_as_not_measured, *topics) if topic]
+        return [topic for topic in (self.stated_as_not_measured, *tail, *topics) if topic]
 
     @property
     def stated_as_not_measured(self) -> str:
@@ -248,6 +251,10 @@ class PageView:
                 kept.append(section)
         return kept
 
+    def hidden(self, source: str) -> str:
+        """Render a text that shows with the code: a search does not lead to it."""
+        return markdown(source)
+
     def code(self, source: str) -> str:
         """Render a code cell as HTML."""
         return highlighted(source)
@@ -256,9 +263,13 @@ class PageView:
         """Return whether the notebook has a cell of injected parameters."""
         return any("injected-parameters" in cell.metadata.get("tags", []) for cell in notebook.cells)
 
+    def shown(self, cell: Any) -> list[Shown]:
+        """Prepare the outputs of a cell."""
+        return [self.outputs.show(output) for output in cell.outputs if kind_of(output) not in ("caption", "note")]
+
     def groups(self, cell: Any) -> list[tuple[bool, list[Shown]]]:
         """Prepare the outputs of a cell, and say which ones stand side by side: figures, never a table."""
-        shown = [self.outputs.show(output) for output in cell.outputs if kind_of(output) not in ("caption", "note")]
+        shown = self.shown(cell)
         for output in shown:
             self.texts.output(output)
         groups = [list(group) for _, group in groupby(shown, key=lambda output: output.kind == "figure")]
@@ -308,6 +319,7 @@ def study_view(name: str) -> StudyView:
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
+        tail=tail_places(study),
     )
 
 

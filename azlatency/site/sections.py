@@ -37,6 +37,13 @@ class Part:
         return match[1].lstrip("# ") if match else ""
 
     @property
+    def is_code(self) -> bool:
+        """Whether the part belongs to the code of the page: its cells are tagged so, and none failed."""
+        outputs = [output for cell in self.cells for output in cell.outputs]
+        tagged = bool(self.cells) and all("code" in cell.metadata.get("tags", []) for cell in self.cells)
+        return tagged and all(output["output_type"] != "error" for output in outputs)
+
+    @property
     def is_silent(self) -> bool:
         """Whether a text without a heading introduces cells that show nothing."""
         code = [cell for cell in self.cells if cell.source.strip()]

@@ -32,7 +32,7 @@ def _title(values: list[list[float]]) -> str:
 
 def _answer(values: list[list[float]]) -> str:
     runs = pair_runs(values)
-    return answer_of(runs, "median_ns", az.summarize(runs, "median_ns"), "median round trip", "ns")
+    return answer_of(runs, "median_ns", az.summarize(runs, "median_ns"), "median round trip", "ns")[0]
 
 
 @pytest.mark.parametrize(

@@ -184,19 +184,24 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     # zones.csv.gz, first and last: sao01–sao05 2.64 and 0.53 ms, dal12–dal14 2.26 and 0.60; the ratio is 0.20 and 0.27.
     assert chart.title == "Of 42 paths, sao01–sao05 fell most: 2,640 µs to 530 µs (first and newest window)"
     assert "Sao Paulo: 1–2 1,980 → 1,810 µs" in chart.alt and "sao01–sao05 2,640 → 530 µs" in chart.alt
-    newest = page.newest(windows)
+    found = load_history("ibm-cloud-zones")
+    newest = page.newest(windows, found)
     assert isinstance(newest, Chart) and newest.figure.get_size_inches()[1] <= 9
     assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
+    # A phone has room for fewer rows; a level that changed and came back is among them.
+    narrow = newest.one_column() if newest.one_column else None
+    assert isinstance(narrow, Chart) and narrow.title.endswith("; 39 drawn") and "Dallas dal10–dal12" in narrow.alt
+    assert len(found.changes) == 10 and "Shown: 10 of 100" in str(page.history(found))
     both = page.over_time(published_windows(load("ibm-cloud-regions")))
     # regions.csv.gz: 172 ms on 2025-03-30, 143 ms on 2026-08-16; back 171 and 143 ms.
     title = "Of 156 paths, Montreal → Tokyo fell most: 172 ms to 143 ms (first and newest window)"
     assert isinstance(both, Chart) and both.title == title
-    regions = page.newest(published_windows(load("ibm-cloud-regions")))
+    regions = page.newest(published_windows(load("ibm-cloud-regions")), found)
     assert isinstance(regions, Chart) and "Osaka → Tokyo 9 ms; Frankfurt → London 13 ms; " in regions.alt
-    assert regions.title == "78 pairs of regions in the window to 2026-08-16: 9 ms to 369 ms"
+    assert regions.title == "78 pairs of regions in the window to 2026-08-16: 9 ms to 369 ms; 42 drawn"
     without = published_windows(load("emulated-nights"))
-    assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without), Note)
+    assert isinstance(page.over_time(without), Note) and isinstance(page.newest(without, found), Note)
 
 
 @pytest.mark.slow

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 from helpers.sites import broken_links
 
 from azlatency.site import build as report
-from azlatency.site.documentation import CONCEPTS
+from azlatency.site.documentation import CONCEPTS, Document
 
 EVIL = "<script>alert(1)</script>"
 
@@ -43,3 +44,14 @@ def test_concepts_are_safe(site: Path) -> None:
     assert EVIL not in evil and "javascript:alert" not in re.sub(r"\(javascript:alert\(1\)\)", "", evil)
     for path in site.rglob("*.html"):
         assert not re.search(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|png)"', path.read_text("utf-8")), path
+
+
+def test_a_long_document_folds_its_sections() -> None:
+    """Its headings stay headings, and nothing is escaped twice."""
+    environment = SimpleNamespace(get_template=lambda _: SimpleNamespace(render=lambda **options: str(options["html"])))
+    html, _ = Document("docs/a.html", f"# A\n\nShort.\n\n## B & C\n\n{'word ' * 800}").page(environment, [])
+    assert html.startswith(
+        '<h1 id="a">A</h1>\n<p>Short.</p>\n<details class="method"><summary><h2 id="b-c">B &amp; C</h2>'
+    )
+    html, _ = Document("docs/a.html", "# A\n\n## B\n\nword").page(environment, [])
+    assert "<details" not in html

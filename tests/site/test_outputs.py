@@ -8,7 +8,11 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers.tables import text_table
 
+from azlatency.kit.cells import RunsRef
+from azlatency.kit.findings import answer
+from azlatency.kit.objects import Findings
 from azlatency.site.outputs import Outputs, own_table
+from azlatency.site.provenance import RowTrail
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -77,3 +81,19 @@ def test_outputs_of_other_libraries_are_shown_as_text(data: dict[str, Any], extr
     shown = Outputs().show(output)
     assert shown.kind == kind
     assert "<script" not in shown.html
+
+
+def test_bold_numbers_of_an_answer_lead_to_their_runs() -> None:
+    """The second one has no place that is known; text of a log stays text."""
+
+    class Places:
+        def row(self, row: Any, name: str) -> RowTrail | None:
+            return RowTrail(f"g_{name}") if row["refs"][0]["run_ids"] == ("a",) else None
+
+    said = answer("<i>p99</i> **1** and **2**, **3**.", [[RunsRef(("a",))], [RunsRef(("b",))]])
+    bundle = {"output_type": "execute_result", "data": Findings.of([said])._repr_mimebundle_()}
+    finding = Outputs(Places()).show(bundle).findings[0]
+    links = BeautifulSoup(str(finding.html), "html.parser").select("a")
+    assert [(link.text, link["href"]) for link in links] == [("1", "#g_1")]
+    assert "<i>" not in finding.html and finding.html.count("<strong>") == 3
+    assert not BeautifulSoup(str(Outputs().show(bundle).findings[0].html), "html.parser").select("a")

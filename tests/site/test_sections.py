@@ -94,3 +94,12 @@ def test_a_text_that_introduces_nothing_is_left_out() -> None:
     _, full = sections(notebook)
     assert [part.lead for part in full.shown] == ["## Full\n\nProse.", "Last:"]
     assert full.reason == "No log has it."
+
+
+def test_cells_tagged_as_code_show_with_the_code_unless_they_failed() -> None:
+    failed = new_output("error", ename="E", evalue="x", traceback=[])
+    cells = [_cell("a frame"), _cell("a frame"), new_code_cell("x", outputs=[failed])]
+    for cell in (cells[0], cells[2]):
+        cell.metadata["tags"] = ["code"]
+    notebook = new_notebook(cells=[part for cell in cells for part in (new_markdown_cell("In plain pandas:"), cell)])
+    assert [part.is_code for section in sections(notebook) for part in section.parts] == [True, False, False]

@@ -83,7 +83,7 @@ def make_card(study: Study, levels: History | None = None) -> Card:
     answer = say_ends_once(replace(answer, answer=parts))
     first = next(iter(stated_conclusions(study)), None)
     if window:
-        said = f"Each value is the one that was published for {window}; how far such values vary, their history shows."
+        said = "Published means; their history shows how far they vary."
         answer = replace(answer, badge="published", inference=(said,), axis=f"{answer.axis}, {window}")
     if answer.badge != "emulated":
         answer = replace(answer, dots=tuple(sorted(answer.dots, key=lambda dot: dot.value)))

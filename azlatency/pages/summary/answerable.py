@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from azlatency.kit.words import PLACES
+from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.studies.format import join_words
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import client_runs
+from azlatency.studies.runs.run_table import client_runs, frequency_tables
 from azlatency.studies.runs.samples import select_quantity
 from azlatency.studies.runs.selection import is_window, other_study
 from azlatency.studies.runs.throughput import throughput
@@ -173,6 +176,25 @@ def _has_reported_p99(reported: pd.DataFrame) -> bool:
     """Return whether a text reports the 99th percentile of a whole run."""
     whole = reported[reported["segment"].isna() | (reported["segment"] == "")] if len(reported) else reported
     return bool(len(whole)) and bool(((whole["metric"] == "rtt") & (whole["q"].astype(float) == 0.99)).any())
+
+
+def tail_places(study: Study) -> tuple[str, str]:
+    """Name the placements with a run that shows more of the tail than p99, and those whose runs show no more.
+
+    Nothing of a study without a tail: that is a question of its own.
+    """
+    facts = _facts(study)
+    if not _has_tail(facts):
+        return "", ""
+    quantiles = study.quantiles
+    deep = {*quantiles.loc[(quantiles["metric"] == "rtt") & (quantiles["q"] > _TAIL), "run_id"]}
+    deep |= {*select_quantity(study.samples)["run_id"], *frequency_tables(study)["run_id"]}
+    placements = facts.latency_runs["placement"]
+    shown = {*placements[placements.index.isin(deep)]}
+    every = [place for place in NEAR_TO_FAR[1:] if place in {*placements}]
+    parts = ([PLACES[place] for place in every if (place in shown) is measured] for measured in (True, False))
+    measured, missing = map(join_words, parts)
+    return measured, missing
 
 
 def unanswered(study: Study) -> list[Unanswered]:

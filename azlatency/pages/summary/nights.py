@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -77,16 +78,18 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     for moment, changes in by_date.items():
         some = listed(changes)
         if len(changes) > _MOST_OF_A_DATE:
-            away = [change for change in changes[1:-1] if len(change) > 2]
-            some = (f"{count_of(len(changes), 'path')}, from ", *changes[0], " to ", *changes[-1])
+            away = [change for change in changes[1:] if len(change) > 2]
+            some = _largest(changes)
             some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
     sentence += (f"; {count_of(int(rounded.sum()), 'path')} changed by one printed step",) if rounded.any() else ()
-    moves = [
-        (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row)))
-        for row in late[~late["what"].isin(last["what"])].to_dict("records")
+    others = late[~late["what"].isin(last["what"])]
+    others = others.sort_values("ratio", key=lambda ratios: -ratios.map(math.log).abs(), kind="stable")
+    moves: list[Sentence] = [
+        (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
     ]
-    sentence += ("; in the newest window, not confirmed: ", *listed(moves)) if moves else ()
+    some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
+    sentence += ("; in the newest window, not confirmed: ", *some) if moves else ()
     for start, regions in (("too short to test:", _too_short(found, runs)), ("no change confirmed in", unchanged)):
         sentence += (f"; {start} {join_words(regions)}",) if regions else ()
     window = found.series["window_ns"].iloc[0]
@@ -150,6 +153,11 @@ def newest_moves(found: History) -> pd.DataFrame:
     seen = sightings(found)
     in_use = found.series.loc[found.series["date_last"] == found.series["date_last"].max(), "what"]
     return seen[(seen["kind"] == "newest") & seen["what"].isin(in_use)]
+
+
+def _largest(changes: Sequence[Sentence]) -> Sentence:
+    """Count changes, and say the first of them, which is the largest."""
+    return (f"{count_of(len(changes), 'path')}, most ", *changes[0])
 
 
 def _away(change: Row, seen: pd.DataFrame) -> Sentence:

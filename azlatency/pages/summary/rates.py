@@ -228,5 +228,5 @@ def _typical_rates(typical: pd.DataFrame, found: PathDifferences, like: float | 
         return (f"{ONCE} ",)
     if not parts:
         is_refused = (~found.paths["flags"].isin(["", "no_replication"])).any()
-        return ("No path has an interval; the page *Throughput of each path* says why. ",) if is_refused else ()
+        return ("No path has an interval; the page “Throughput of each path” says why. ",) if is_refused else ()
     return f"Typical runs, {percent(typical['confidence'].iloc[0])} CI: ", *first_of(parts), ". "

@@ -12,7 +12,7 @@ from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
-from azlatency.kit.words import PLACES
+from azlatency.kit.words import PLACES, looks_limited
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
@@ -96,7 +96,7 @@ def _replicas(trips: pd.DataFrame) -> Sentence:
         rows = between[between["region"] == most]
         ends = _typical(rows)
         return (
-            f"{most}, of {len(regions)} regions the one whose pairs differ most: ",
+            f"{most}, whose pairs differ most: ",
             *_pair(rows, str(ends.idxmin())),
             " to ",
             *_pair(rows, str(ends.idxmax())),
@@ -158,14 +158,15 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
     if not (runs["placement"] == "cross_zone").any():
         return ()
     method = rank_methods(measured_runs(runs))[0]
-    rates = runs.loc[runs["method"] == method, "throughput_bit_s"].astype(float)
+    runs = runs[runs["method"] == method]
+    rates = runs["throughput_bit_s"].astype(float)
     like, by_place = one_prefix(rates, "bit/s"), dict(iter(rates.groupby(runs["placement"])))
     said = listed(
         (f"{PLACES[place]} ", Linked(span(own, "bit/s", like=like), RunsRef(tuple(map(str, own.index)), "throughput")))
         for place in NEAR_TO_FAR
         if (own := by_place.get(place)) is not None
     )
-    return *said, f" ({method})"
+    return *said, f" ({method}){looks_limited(rates, runs['placement'])}"
 
 
 def _bursts(falls: pd.DataFrame) -> Sentence:
@@ -197,7 +198,7 @@ def _connections(study: Study) -> Sentence:
         shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
-    return ended, f" broke, {shown}; when they began is not known, so no lifetime follows"
+    return ended, f" broke, {shown}; starts unknown, so no lifetime"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:

@@ -9,6 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from azlatency.kit.objects import BOTH_WIDTHS
+
+#: Characters of a line of a frame on a page, and of a text in it.
+_WIDE = 200
+
 
 def reset_session() -> None:
     """Reset the kernel between notebooks: delete all names, close figures, show warnings again.
@@ -23,6 +28,11 @@ def reset_session() -> None:
     _listen()
     _read.clear()
     get_ipython().reset(new_session=True)
+    if BOTH_WIDTHS in os.environ:
+        # A page scrolls where a terminal would cut the text of a frame.
+        import pandas as pd
+
+        pd.set_option("display.width", _WIDE, "display.max_colwidth", _WIDE)
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
     # Leaving the block marks the filters as changed; Python then forgets which warnings it has shown. Otherwise a

@@ -253,7 +253,7 @@ def windows_used(study: Study | Logs) -> Iterator[str]:
     rows = rows[rows["dialect"] == FROM_TABLE]
     if not rows["counted"].all():
         used = f"{plain(rows['counted'].sum())} of {plain(len(rows))}"
-        line = f"used: {used} windows; the others overlap a later one of their path, so they are not independent of it"
+        line = f"used: {used} windows; the others overlap a later one of their path"
         is_one = rows["counted"].sum() == len(rows[["path", "method"]].drop_duplicates())
         yield line + ("; a window is as long as the whole series, so one of each path is left" if is_one else "")
 

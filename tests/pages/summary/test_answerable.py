@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
 from helpers.places import FIXTURES
 from helpers.studies import in_memory, load
 
-from azlatency.pages.summary.answerable import unanswered
+from azlatency.pages.summary.answerable import tail_places, unanswered
 from azlatency.studies.store.study import Study
 
 
@@ -57,6 +58,17 @@ def test_the_classes_of_a_histogram_show_a_tail_if_they_hold_a_hundred_round_tri
     text = few.read_text("utf-8").replace("15 iterations", "305 iterations").replace("Sent = 10,", "Sent = 300,")
     (tmp_path / "many.log").write_text(text.replace("0.19\t7\n", "0.19\t297\n").replace("81920,", "2457600,"), "utf-8")
     assert "03" in pages(in_memory(few)) and "03" not in pages(in_memory(tmp_path / "many.log"))
+
+
+def test_placements_are_named_whose_runs_show_the_tail(cni: Study) -> None:
+    """The sockperf logs of CNI print p99.9 and more in each placement; published means have no tail."""
+    assert tail_places(cni) == ("in one zone and across zones", "")
+    assert tail_places(load("ibm-cloud-zones")) == ("", "")
+    own = cni.runs.loc[cni.runs["placement"] == "same_zone", "run_id"]
+    quantiles = cni.quantiles
+    cut = copy(cni)
+    cut.__dict__["quantiles"] = quantiles[~(quantiles["run_id"].isin(own) & (quantiles["q"] > 0.99))]
+    assert tail_places(cut) == ("across zones", "in one zone")
 
 
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:

@@ -290,7 +290,9 @@ function filters() {
   const show = () => {
     studies.forEach(study => { study.hidden = chosen.some(([name, {value}]) => value && !of(study, name).includes(value)); });
     if (chosen.some(([, {value}]) => value)) all("details:has([data-tool])").forEach(fold => { fold.open = !!one("[data-tool]:not([hidden])", fold); });
-    said.textContent = `${studies.filter(study => !study.hidden).length} of ${studies.length} studies`;
+    const emulated = studies.filter(study => study.closest("details")), real = studies.filter(study => !emulated.includes(study));
+    const count = (those, words) => `${those.filter(study => !study.hidden).length} of ${those.length} ${words}`;
+    said.textContent = count(real, "studies") + (emulated.length ? `, and ${count(emulated, "of the emulated lab")}` : "");
   };
   const chosen = ["tool", "placement", "evidence"].map(choose), said = make("span", {role: "status"});
   one(".studies,.cards").before(make("div", {class: "filters", role: "group", "aria-label": "Filter the studies"},
