@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -49,8 +48,10 @@ def usage_errors() -> Iterator[None]:
 
 def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | None) -> None:
     """Print a sheet in a format, or write it to a file and print the table; ``record`` is its JSON."""
+    from azlatency.studies.store.replacing import write_whole
+
     if out is not None:
-        _write(out, _formatted(sheet, record, Format.markdown if format is Format.table else format))
+        write_whole(out, _formatted(sheet, record, Format.markdown if format is Format.table else format))
     try:
         if out is not None or format is Format.table:
             _print_table(sheet)
@@ -84,14 +85,3 @@ def _print_table(sheet: Sheet) -> None:
     explained = [*(text for column, text in sheet.legend.items() if column not in left), *sheet.notes]
     for line in (*(() if is_quiet() else explained), sheet.headline):
         print_text(out, line)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

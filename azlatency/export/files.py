@@ -19,7 +19,7 @@ from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
-from azlatency.studies.store.study import remove_unfinished, unfinished
+from azlatency.studies.store.replacing import remove_unfinished, unfinished
 from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Contents, Record
 from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
-from azlatency.site.kernels.outputs import write_notebook, write_whole
+from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
 from azlatency.site.markdown import markdown_line, plain_text
@@ -46,7 +46,8 @@ from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import texts_of
 from azlatency.studies.format import in_order, visible
 from azlatency.studies.store.folders import data_folder
-from azlatency.studies.store.study import load, recover
+from azlatency.studies.store.replacing import recover, replaced, write_whole
+from azlatency.studies.store.study import load
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -83,8 +84,8 @@ def build(
     rest = [job for job in jobs if job.page not in kept]
     if not rest and site.is_whole(views, list(kept.values())):
         return []
-    try:
-        site.take_over(list(kept))
+    with replaced(out) as folder:
+        site.take_over(folder, list(kept))
         if progress is not None:
             progress(0, len(rest), "")
         for done, made in enumerate(run_all(rest, site.make, new_kernel, worker_count()), start=1):
@@ -93,9 +94,6 @@ def build(
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
         site.write_record()
-        site.publish()
-    finally:
-        site.discard()
     return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
 
 
@@ -120,9 +118,7 @@ class _Site:
     """Makes pages into a folder; one template environment for all."""
 
     def __init__(self, out: Path, notebooks: Path, *, force: bool = False) -> None:
-        self._site = out
-        # The pages are made beside the site, which stays as it is until all of them are done.
-        self._out = out.with_name(f".{out.name}.{os.getpid()}.new")
+        self._site = self._out = out
         self._notebooks = notebooks
         self._lock = threading.Lock()
         self._contents = Contents()
@@ -159,10 +155,9 @@ class _Site:
             parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
         )
 
-    def take_over(self, kept: list[str]) -> None:
-        """Take the kept pages and every file that is not of a report over from the present site."""
-        self.discard()
-        self._out.mkdir(parents=True)
+    def take_over(self, folder: Path, kept: list[str]) -> None:
+        """Take the kept pages and every file that is not of a report over to a new folder, and write there."""
+        self._out = folder
         whole = {file for page in kept for file in self._pages[page]["files"]} | self._executed.keys()
         written = {"index.html", Record.FILE, *self._before.files} - whole
         for file in sorted(path for path in self._site.rglob("*") if path.is_file() or path.is_symlink()):
@@ -170,18 +165,6 @@ class _Site:
             if name.as_posix() not in written:
                 (self._out / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, self._out / name, follow_symlinks=False)
-
-    def publish(self) -> None:
-        """Put the new site into the place of the old one."""
-        old = self._site.with_name(f".{self._site.name}.{os.getpid()}.old")
-        if self._site.exists():
-            os.rename(self._site, old)
-        os.rename(self._out, self._site)
-        shutil.rmtree(old, ignore_errors=True)
-
-    def discard(self) -> None:
-        """Remove what was not published."""
-        shutil.rmtree(self._out, ignore_errors=True)
 
     def _run_key(self, job: Job, read: list[str]) -> str:
         """Hash everything that the outputs of a notebook depend on; ``read``: the files that it read."""

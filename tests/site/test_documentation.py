@@ -26,7 +26,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(report, "CONCEPTS", root / "docs")
         built = report._Site(root / "site", root / "notebooks")
         built.finish([], [])
-    built.publish()
     return root / "site"
 
 

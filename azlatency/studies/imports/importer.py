@@ -47,6 +47,7 @@ from azlatency.studies.store.remote import (
     local_path,
     publish,
 )
+from azlatency.studies.store.replacing import recover
 from azlatency.studies.store.study import (
     LAYOUT,
     STAMP_FILE,
@@ -56,7 +57,6 @@ from azlatency.studies.store.study import (
     digest,
     empty_stamp,
     read_stamp,
-    recover,
     unlisted_files,
 )
 from azlatency.studies.store.tables import large_files, read_stored, source_of
