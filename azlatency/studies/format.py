@@ -399,4 +399,8 @@ def literal(path: str) -> str:
 def toml_text(value: str) -> str:
     """Escape a text for a basic string of TOML."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)
+    return "".join(char if char.isprintable() else _toml_escape(ord(char)) for char in escaped)
+
+
+def _toml_escape(code: int) -> str:
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
