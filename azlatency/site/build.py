@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.pages.summary.card import MEANINGS
@@ -43,7 +45,7 @@ from azlatency.site.outputs import Finding
 from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
-from azlatency.site.search import texts_of
+from azlatency.site.search import Part, texts_of
 from azlatency.studies.format import in_order, visible
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.replacing import recover, replaced, write_whole
@@ -150,9 +152,9 @@ class _Site:
         says = known["says"]
         return Made(
             job=job,
-            findings=tuple(Finding(**finding) for finding in says["findings"]),
+            findings=msgspec.convert(says["findings"], tuple[Finding, ...]),
             card=stored_card(says["card"]),
-            parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
+            parts=msgspec.convert(says["parts"], tuple[Part, ...]),
         )
 
     def take_over(self, folder: Path, kept: list[str]) -> None:
@@ -229,12 +231,9 @@ class _Site:
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
         portable = [self._place(name, back=False) for name in read]
-        card = made.card.record() if made.card else None
-        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
-        self._pages[page] = {
-            "run": run, "read": portable, "look": self._look(made.job), "files": digests,
-            "says": {**says, "parts": list(made.parts)},
-        }  # fmt: skip
+        says = msgspec.to_builtins({"findings": made.findings, "card": made.card, "parts": made.parts})
+        look = self._look(made.job)
+        self._pages[page] = {"run": run, "read": portable, "look": look, "files": digests, "says": says}
 
     def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, Made]:
         """Return a page: its HTML and its entries for the index and the search."""
