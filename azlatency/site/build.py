@@ -277,14 +277,16 @@ class _Site:
 
     def finish(self, views: list[StudyView], made: list[Made]) -> None:
         """Write the index, the concepts and the search over all of it."""
-        environment = self._exporter.environment
         pages = {
             "index.html": self.index(views, made), "across.html": self.across(made),
             "changes.html": self.changes(views, made),
         }  # fmt: skip
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
         for document in self._documents:
-            pages[document.at], parts = document.page(environment, self._documents)
+            html, parts = document.content()
+            pages[document.at] = self._render(
+                "document.html.j2", document.at, document=document, html=html, documents=self._documents
+            )
             entries.append((document.at, document.title, "Concepts", parts))
         guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
         entries.append(("index.html", "First page", "All studies", guide))
@@ -342,8 +344,7 @@ class _Site:
         return self._render("changes.html.j2", "changes.html", listed=listed if before else None)
 
     def _render(self, template: str, at: str, **values: Any) -> str:
-        common = {"version": __version__, "place": Position(at), "scripts": scripts()}
-        return str(self._exporter.environment.get_template(template).render(common | values))
+        return str(self._exporter.environment.get_template(template).render(place=Position(at), **values))
 
     def write_record(self) -> None:
         """Record the files in the folder and what they depend on."""
@@ -361,9 +362,10 @@ def _exporter() -> Any:
             environment = super()._create_environment()
             environment.autoescape = True
             environment.trim_blocks = environment.lstrip_blocks = True
-            environment.globals["figure_colours"] = scheme_style()
-            environment.globals["versions"] = freshness.versions()
-            environment.globals["meanings"] = MEANINGS
+            environment.globals |= {
+                "figure_colours": scheme_style(), "versions": freshness.versions(), "version": __version__,
+                "scripts": scripts(), "meanings": MEANINGS,
+            }  # fmt: skip
             return environment
 
         def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:

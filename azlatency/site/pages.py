@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from azlatency import __version__
 from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
 from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
-from azlatency.site.scripts import Position, Scripts, scripts
+from azlatency.site.scripts import Position
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
 from azlatency.studies.format import count_of, natural_key, plain
@@ -204,7 +203,6 @@ class PageView:
     job: Job
     error: str | None
     trail: Trail = field(default_factory=lambda: Trail(None))
-    version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
     not_shown: list[tuple[str, str]] = field(default_factory=list)
@@ -221,11 +219,6 @@ class PageView:
     def place(self) -> Position:
         """The position of the page in the site."""
         return Position(self.job.page)
-
-    @property
-    def scripts(self) -> Scripts:
-        """The scripts of the page."""
-        return scripts()
 
     def markdown(self, source: str) -> str:
         """Render a text cell as HTML."""
