@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +31,7 @@ from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import assemble, shortened
 from azlatency.studies.imports.changes import Mark, archive_of, find_manifest, fingerprint, list_files
 from azlatency.studies.imports.measured_table import LEFT_OUT
-from azlatency.studies.imports.parsing import CHANGED, LargeSamples, ParsedBatch, parse_files
+from azlatency.studies.imports.parsing import LargeSamples, ParsedBatch, parse_files, problem_of
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
@@ -39,12 +39,14 @@ from azlatency.studies.runs.run_table import paths_by_scenario
 from azlatency.studies.store.folders import check_study_name, data_folder, list_studies
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
 from azlatency.studies.store.remote import (
+    CHANGED,
     ChangedError,
     RemoteFile,
     checked_out,
     fetched_manifest,
     is_url,
     local_path,
+    on_disk,
     publish,
 )
 from azlatency.studies.store.replacing import recover
@@ -454,7 +456,7 @@ def select_files(
         try:
             files.marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
         except OSError as error:
-            summary.unreadable.append(f"{path}: {error.strerror}; check the file")
+            summary.unreadable.append(f"{path}: {problem_of(error)}")
         else:
             files.logs[path] = file
     return files
@@ -475,14 +477,10 @@ def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportS
     facts = {}
     for path, file in recordings.items():
         try:
-            with (
-                nullcontext(Path(file)) if isinstance(file, str) else file.fetched() as local,
-                local.open("rb") as stream,
-            ):
+            with on_disk(file) as local, local.open("rb") as stream:
                 raw = stream.read(LARGEST_RECORDING + 1)
         except (OSError, ChangedError) as error:
-            reason = f"{error.strerror}; check the file" if isinstance(error, OSError) else CHANGED
-            summary.unreadable.append(f"{path}: {reason}")
+            summary.unreadable.append(f"{path}: {problem_of(error)}")
             continue
         if len(raw) > LARGEST_RECORDING:
             summary.ignored.append(f"{path}: too large for facts about a host")

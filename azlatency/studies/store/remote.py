@@ -12,7 +12,7 @@ import errno
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -38,6 +38,10 @@ _PATIENCE = 40
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
 
+#: What is wrong with a log whose bytes are not those that were listed.
+CHANGED = "changed while it was read; import it again"
+
+
 class ChangedError(Exception):
     """An object that was replaced while it was read."""
 
@@ -61,8 +65,15 @@ class RemoteFile:
                 system.get_file(path, str(target))
                 after = system.info(path)
             if _version(before) != _version(after) or target.stat().st_size != after["size"]:
-                raise ChangedError
+                raise ChangedError(CHANGED)
             yield target
+
+
+@contextmanager
+def on_disk(file: str | RemoteFile) -> Iterator[Path]:
+    """Yield where the bytes of a log are on this machine: those of a store in a temporary file."""
+    with nullcontext(Path(file)) if isinstance(file, str) else file.fetched() as path:
+        yield path
 
 
 def local_path(place: Path | str) -> Path | str:
