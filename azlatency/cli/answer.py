@@ -56,7 +56,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
     log contains an error.
     """
     from azlatency.logs.parse import LogError
-    from azlatency.studies.drafts.draft import draft, names_of
+    from azlatency.studies.drafts.draft import draft
     from azlatency.studies.imports.in_memory import read_study
     from azlatency.studies.imports.ingest import readable
 
@@ -78,7 +78,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         if others:
             print_note(unknown)
         if not study.manifest.files:
-            study = study.described(draft(name, names_of(study)))
+            study = study.described(draft(name, study))
         yield study
         if problems:
             raise typer.Exit(1)
