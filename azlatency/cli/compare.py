@@ -68,7 +68,7 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     path: Annotated[
         str | None, typer.Option(help='Compare only paths that match this pattern, such as "az1*".')
     ] = None,
-    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format.")] = "table",
     out: Annotated[
         Path | None,
         typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),

@@ -46,7 +46,7 @@ def history(
         ),
     ] = "5%",
     tool: Annotated[str | None, typer.Option(help="Judge only runs of this tool.")] = None,
-    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
+    format: Annotated[Format, typer.Option(help="Output format.")] = "table",
     out: Annotated[
         Path | None,
         typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),

@@ -6,9 +6,8 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -19,16 +18,8 @@ from azlatency.studies.format import printable
 if TYPE_CHECKING:
     from azlatency.gate.formats import Mark, Sheet
 
+Format = Literal["table", "markdown", "json", "junit"]
 _STYLES: dict[Mark, str] = {"bad": "bold red", "good": "green", "open": "yellow", "refused": "magenta"}
-
-
-class Format(StrEnum):
-    """Output format."""
-
-    table = "table"
-    markdown = "markdown"
-    json = "json"
-    junit = "junit"
 
 
 @contextmanager
@@ -51,9 +42,9 @@ def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | No
     from azlatency.studies.store.replacing import write_whole
 
     if out is not None:
-        write_whole(out, _formatted(sheet, record, Format.markdown if format is Format.table else format))
+        write_whole(out, _formatted(sheet, record, "markdown" if format == "table" else format))
     try:
-        if out is not None or format is Format.table:
+        if out is not None or format == "table":
             _print_table(sheet)
         else:
             sys.stdout.write(_formatted(sheet, record, format))
@@ -65,9 +56,9 @@ def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | No
 def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
     from azlatency.gate import formats
 
-    if format is Format.markdown:
+    if format == "markdown":
         return formats.markdown(sheet)
-    if format is Format.junit:
+    if format == "junit":
         return formats.junit(sheet)
     return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -283,9 +283,9 @@ class _Site:
         }  # fmt: skip
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
         for document in self._documents:
-            html, parts = document.content()
+            text, parts = document.content()
             pages[document.at] = self._render(
-                "document.html.j2", document.at, document=document, html=html, documents=self._documents
+                "document.html.j2", document.at, document=document, html=text, documents=self._documents
             )
             entries.append((document.at, document.title, "Concepts", parts))
         guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
