@@ -13,7 +13,7 @@ import sys
 import threading
 import warnings
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from azlatency.site.cards import stored_card
 from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
-from azlatency.site.freshness import LISTING, Contents, Record
+from azlatency.site.freshness import LISTING, Record
 from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
@@ -96,7 +96,11 @@ def build(
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
         site.write_record()
-    return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
+    return [
+        f"{job.chapter.path.name}, study {job.study.name}: {kept[job.page].error}; see {out / job.page}"
+        for job in jobs
+        if kept[job.page].error
+    ]
 
 
 def _imported() -> list[str]:
@@ -105,12 +109,6 @@ def _imported() -> list[str]:
     if not names:
         raise LogError(f"{root}: no imported study; azlatency import --all")
     return names
-
-
-def _failure(page: Made, out: Path) -> str:
-    job = page.job
-    shown = out / job.study.name / job.chapter.file
-    return f"{job.chapter.path.name}, study {job.study.name}: {page.error}; see {shown}"
 
 
 # --- rendering
@@ -123,7 +121,7 @@ class _Site:
         self._site = self._out = out
         self._notebooks = notebooks
         self._lock = threading.Lock()
-        self._contents = Contents()
+        self._digest = cache(freshness.content_digest)
         self._logs: dict[str, StudyLogs] = {}
         self._before = Record(out)
         self._known: dict[str, dict[str, Any]] = {} if force else self._before.pages
@@ -174,9 +172,12 @@ class _Site:
         return freshness.key(
             freshness.code()[0],
             self._parameters(job),
-            self._contents([str(job.chapter.path), *modules]),
-            self._contents([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
+            self._digests([str(job.chapter.path), *modules]),
+            self._digests([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
         )
+
+    def _digests(self, names: list[str]) -> dict[str, str]:
+        return {name: self._digest(name) for name in names}
 
     def _absolute(self, read: list[str]) -> list[str]:
         """Return the files that a record names."""

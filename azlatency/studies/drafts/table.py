@@ -68,7 +68,7 @@ def draft_table(source: Source, name: str) -> list[str]:
         key: f'"{toml_text(heading)}"' if head.cells.count(heading) == 1 else str(columns[key] + 1)
         for key, heading in headings.items()
     }
-    said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
+    said = ", ".join(f'"{key}" = {text}' if "." in key else f"{key} = {text}" for key, text in named.items())
     lines = ["[[table]]", f'file = "{toml_text(name)}"', f"columns = {{{said}}}"]
     if left:
         lines.append(f"# not used: {', '.join(map(printable, left))}"[:200])
@@ -112,7 +112,3 @@ def _fits(hint: str, key: str, heading: str, cells: Collection[str]) -> bool:
         return True
     is_time = key.startswith("rtt_")
     return are_numbers and not (is_time and re.search(rf"(?<![^\W\d])(?:{_NO_TIME})(?![^\W\d])", words, re.IGNORECASE))
-
-
-def _toml_key(key: str) -> str:
-    return f'"{key}"' if "." in key else key

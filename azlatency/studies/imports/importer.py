@@ -197,8 +197,11 @@ def import_study(
         folder = Path(out or data_folder("processed")) / name
         if is_remote:
             folder = stack.enter_context(checked_out(str(out), name))
-        if not replace:
-            _check_origin(folder, name, sources)
+        if not replace and (origin := other_origin(folder, name, sources)):
+            raise LogError(
+                f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing "
+                "was written. Choose another name, or replace the study with --replace (in Python: replace=True)"
+            )
         summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         if is_remote:
             if summary.usable and not summary.unchanged:
@@ -392,15 +395,6 @@ def other_origin(folder: Path, name: str, sources: Sequence[Path | str] | None =
     if not left_out:
         return ""
     return left_out[0] if is_url(left_out[0]) else os.path.normpath(folder.resolve() / left_out[0])
-
-
-def _check_origin(folder: Path, name: str, sources: Sequence[Path | str] | None) -> None:
-    """Raise `LogError` if the study in this folder contains logs of a place that is not imported now."""
-    if origin := other_origin(folder, name, sources):
-        raise LogError(
-            f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing was "
-            "written. Choose another name, or replace the study with --replace (in Python: replace=True)"
-        )
 
 
 def _intact_stamp(folder: Path, before: Stamp) -> Stamp:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -365,7 +365,9 @@ def _manifest(folder: Path, name: str | None, content: dict[str, Any], text: str
             raise ManifestError(f"{place}: {file} is described in {manifest.tables[file].place}, too; keep one")
     manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
-        manifest.entries += _csv_entries(folder / study["runs"])
+        file = folder / study["runs"]
+        for line, row in read_own_csv(file):
+            manifest.entries.append(_entry(f"{file}:{line}", {key: cell for key, cell in row.items() if cell}))
     try:
         manifest.zones = read_zone_maps(folder / file for file in study.get("zone_maps", []))
     except ZoneMapError as error:
@@ -428,11 +430,6 @@ def _conclusion(path: Path, number: int, stated: dict[str, Any]) -> dict[str, An
         if not isinstance(stated.get(key), str):
             raise ManifestError(f'{path}:1: {where} has no text {key}; add {key} = "…"')
     return stated
-
-
-def _csv_entries(path: Path) -> Iterable[Entry]:
-    for line, row in read_own_csv(path):
-        yield _entry(f"{path}:{line}", {key: value for key, value in row.items() if value})
 
 
 def _entries(place: str, raw: dict[str, Any]) -> list[Entry]:

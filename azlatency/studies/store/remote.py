@@ -112,8 +112,9 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     if set(listing) == {base}:
         return "", [(_remote_file(system, base, listing[base]), PurePosixPath(base).name, "")]
     paths = {path: PurePosixPath(path.removeprefix(f"{base}/")) for path in listing}
-    shown = sorted((path for path in listing if not _is_hidden(paths[path])), key=lambda path: paths[path].parts)
-    entries = [(_remote_file(system, path, listing[path]), paths[path].as_posix(), "") for path in shown]
+    shown = (path for path in listing if not any(part.startswith(".") for part in paths[path].parts))
+    in_order = sorted(shown, key=lambda path: paths[path].parts)
+    entries = [(_remote_file(system, path, listing[path]), paths[path].as_posix(), "") for path in in_order]
     return (f"{shown_name(PurePosixPath(base).name)}/" if prefixed else ""), entries
 
 
@@ -253,7 +254,3 @@ def _remote_file(system: Any, path: str, info: dict[str, Any]) -> RemoteFile:
 
 def _version(info: dict[str, Any]) -> str:
     return next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
-
-
-def _is_hidden(path: PurePosixPath) -> bool:
-    return any(part.startswith(".") for part in path.parts)

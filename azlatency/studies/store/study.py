@@ -267,7 +267,7 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     stamp = read_stamp(folder)
     if stamp["layout"] != LAYOUT:
         raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")
-    if missing := missing_files(folder, stamp):
+    if missing := [file for file in stamp["tables"] if not (folder / file).is_file()]:
         raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
     if foreign := unlisted_files(folder, stamp):
         raise LogError(
@@ -281,11 +281,6 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
 
 def _altered(file: Path, study: str) -> LogError:
     return LogError(f"{file}: not as it was imported (its SHA-256 differs). Run: azlatency import --study {study}")
-
-
-def missing_files(folder: Path, stamp: Stamp) -> list[str]:
-    """Return the files that an import wrote to a folder and that are no longer there."""
-    return [name for name in stamp["tables"] if not (folder / name).is_file()]
 
 
 def unlisted_files(folder: Path, stamp: Stamp) -> list[str]:
