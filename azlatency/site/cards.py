@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
 
+from azlatency.kit.cells import RowLinks
 from azlatency.site.markdown import markdown_line
 
-if TYPE_CHECKING:
-    from azlatency.kit.cells import RowLinks
-
-    Links = Callable[[Mapping[str, Any], str], RowLinks | None]
+Links = Callable[[Mapping[str, Any], str], RowLinks | None]
 
 #: Ratio of the largest and the smallest value above which the axis is logarithmic.
 _WIDE = 8.0

@@ -11,20 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from markupsafe import Markup, escape
 
-from azlatency.kit.cells import table_html
+from azlatency.kit.cells import RowLinks, table_html
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
-
-if TYPE_CHECKING:
-    from azlatency.kit.cells import RowLinks
 
 #: Rows of a table that a page shows; a page has to open at once whatever the study's size.
 _MOST_ROWS = 500

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
+
+import pandas as pd
 
 from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
@@ -27,9 +29,6 @@ from azlatency.studies.manifest.path_pattern import AZURE_REGION
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import is_window
 from azlatency.studies.store.study import load
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Short names of pages whose file name is not one.
 _SHORT = {

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from azlatency.logs.recognise.labels import JOINED
+from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
 from azlatency.studies.runs.groups import grouped
@@ -25,12 +27,7 @@ from azlatency.studies.runs.treatments import (
     ONE_SERVER,
     labels_apart,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3

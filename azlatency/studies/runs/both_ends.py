@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from azlatency.logs.record import Row
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COMPARED = (
     "scenario", "round", "repeat", "zone", "peer_zone", "test", "protocol", "client", "server", "started_at",
