@@ -32,7 +32,7 @@ from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossin
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.markdown import markdown_line, plain_text
+from azlatency.site.markdown import highlighted, markdown_line, plain_text
 from azlatency.site.notebooks import (
     Progress,
     new_kernel,
@@ -210,9 +210,12 @@ class _Site:
 
     def make(self, job: Job, kernel: WarmKernel) -> Made:
         """Run a notebook for a study, or take its outputs where they are still right; write page and notebook."""
+        import nbformat
+
         page, executed = job.page, job.executed
         if executed in self._executed:
-            notebook, error, read = _stored(self._out / executed), None, self._executed[executed]
+            notebook, error = nbformat.read(self._out / executed, as_version=4), None
+            read = self._executed[executed]
         else:
             notebook, error = run_notebook(job.chapter.path, self._parameters(job), kernel)
             read = list(kernel.read)
@@ -365,7 +368,7 @@ def _exporter() -> Any:
             environment.trim_blocks = environment.lstrip_blocks = True
             environment.globals |= {
                 "figure_colours": scheme_style(), "versions": freshness.versions(), "version": __version__,
-                "scripts": scripts(), "meanings": MEANINGS,
+                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted,
             }  # fmt: skip
             return environment
 
@@ -397,12 +400,6 @@ def _sources(made: list[Made]) -> list[Source]:
 
 def _write(path: Path, text: str) -> None:
     write_whole(path, in_order(visible(text)) if path.suffix == ".html" else text)
-
-
-def _stored(path: Path) -> Any:
-    import nbformat
-
-    return nbformat.read(path, as_version=4)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from azlatency.pages.summary.answerable import Unanswered, unanswered
 from azlatency.site.cards import CardView
-from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
+from azlatency.site.markdown import Heading, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
 from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
@@ -239,10 +239,6 @@ class PageView:
             if section.is_method or not section.is_empty:
                 kept.append(section)
         return kept
-
-    def code(self, source: str) -> str:
-        """Render a code cell as HTML."""
-        return highlighted(source)
 
     def injected(self, notebook: Any) -> bool:
         """Return whether the notebook has a cell of injected parameters."""

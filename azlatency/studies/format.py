@@ -393,5 +393,10 @@ def toml_text(value: str) -> str:
     return "".join(char if char.isprintable() else _toml_escape(ord(char)) for char in escaped)
 
 
+def toml_lines(**values: str) -> list[str]:
+    """Return a line of TOML for each key with its text."""
+    return [f'{key} = "{toml_text(value)}"' for key, value in values.items()]
+
+
 def _toml_escape(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

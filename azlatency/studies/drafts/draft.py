@@ -24,7 +24,7 @@ import pandas as pd
 
 from azlatency.logs.parse import NO_LOG
 from azlatency.logs.tables import Logs
-from azlatency.studies.format import count_of, literal, printable, toml_text
+from azlatency.studies.format import count_of, literal, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import series_that_count
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
 from azlatency.studies.runs.groups import grouped
@@ -384,12 +384,11 @@ def _end_entries(described: Sequence[_Described], logs: Sequence[str]) -> tuple[
         matched = {path for glob in globs for path in fnmatch.filter(logs, glob)}
         chosen = globs if matched == set(paths) else [literal(path) for path in paths[:_MOST_PATTERNS]]
         left_out.update(paths[_MOST_PATTERNS:] if chosen is not globs else ())
-        said = [f'{name} = "{toml_text(value)}"' for name, value in values]
         for glob in chosen:
             head = (
                 [] if lines else ["", "# Other names look like these, so these logs have entries instead of a pattern."]
             )
-            lines += [*head, "[[run]]", f'log = "{toml_text(glob)}"', *said]
+            lines += [*head, "[[run]]", *toml_lines(log=glob, **dict(values))]
     return lines, left_out
 
 

@@ -146,6 +146,10 @@ class Manifest:
     """Files of the manifest. If their content changes, the import is out of date."""
     conflicts: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Contradictions of two entries: ``file:line`` of the first run that has them, and the number of runs."""
+    _first_conflicts: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    """The first contradiction of each pair of entries."""
+    _merged: dict[tuple[int, ...] | None, dict[str, Any]] = field(default_factory=dict, repr=False)
+    """The values of `_with_defaults` by the entries that match a log."""
 
     def scenarios(self) -> list[str]:
         """Return the scenarios of the entries in their order, without those that a pattern reads from paths."""
@@ -183,16 +187,6 @@ class Manifest:
             return None
         values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
         return next((row["tool"] for row in values if row and "tool" in row), None)
-
-    @cached_property
-    def _first_conflicts(self) -> dict[tuple[str, str], str]:
-        """The first contradiction of each pair of entries."""
-        return {}
-
-    @cached_property
-    def _merged(self) -> dict[tuple[int, ...] | None, dict[str, Any]]:
-        """The values of `_with_defaults` by the entries that match a log."""
-        return {}
 
     @cached_property
     def _entries_by_path(self) -> dict[str | None, list[int]]:
