@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from azlatency.cli.common import console, discard_output, is_quiet, print_error
+from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import printable
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from azlatency.gate.formats import Mark, Sheet
 
 Format = Literal["table", "markdown", "json", "junit"]
+FormatOption = Annotated[Format, typer.Option(help="Output format.")]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path)
+]
 _STYLES: dict[Mark, str] = {"bad": "bold red", "good": "green", "open": "yellow", "refused": "magenta"}
 
 
