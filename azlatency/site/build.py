@@ -47,7 +47,7 @@ from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import Part, texts_of
 from azlatency.studies.format import in_order, visible
-from azlatency.studies.store.folders import data_folder
+from azlatency.studies.store.folders import data_folder, imported_studies
 from azlatency.studies.store.replacing import recover, replaced, write_whole
 from azlatency.studies.store.study import load
 
@@ -66,7 +66,10 @@ def build(
     """
     notebooks = notebooks_folder()
     chapters = chapters_of(notebooks)
-    views = [study_view(name) for name in dict.fromkeys(studies or _imported())]
+    names = dict.fromkeys(studies or imported_studies())
+    if not names:
+        raise LogError(f"{data_folder('processed')}: no imported study; azlatency import --all")
+    views = [study_view(name) for name in names]
     views.sort(key=lambda view: (view.emulated, view.name))
     for view in views:
         if view.outdated:
@@ -101,14 +104,6 @@ def build(
         for job in jobs
         if kept[job.page].error
     ]
-
-
-def _imported() -> list[str]:
-    root = data_folder("processed")
-    names = sorted(path.parent.name for path in root.glob("[!.]*/import.json"))
-    if not names:
-        raise LogError(f"{root}: no imported study; azlatency import --all")
-    return names
 
 
 # --- rendering
