@@ -11,17 +11,18 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
 
-from azlatency.kit.cells import RowLinks, table_html
+from azlatency.kit.cells import table_html
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
+from azlatency.site.provenance import Trail
 
 #: Rows of a table that a page shows; a page has to open at once whatever the study's size.
 _MOST_ROWS = 500
@@ -29,13 +30,6 @@ _MOST_ROWS = 500
 _MANY_ROWS = 40
 #: A table of more rows that is not folded shows its first 10 (style.css, page.js) until a reader wants all.
 _ROWS_AT_ONCE = 15
-
-
-class Trail(Protocol):
-    """Knows for the rows of a page's tables which lines of logs they come from."""
-
-    def row(self, row: Mapping[str, Any], name: str) -> RowLinks | None:
-        """Return where a row leads."""
 
 
 class _Column(msgspec.Struct):
