@@ -15,24 +15,22 @@ from typing import Annotated
 import typer
 
 from azlatency import __version__
-from azlatency.cli import answer, check, compare, export, history, import_logs, init, parse, plan, report, verify
+from azlatency.cli import (  # noqa: F401 - each registers its command
+    answer,
+    check,
+    compare,
+    export,
+    history,
+    import_logs,
+    init,
+    parse,
+    plan,
+    report,
+    verify,
+)
 from azlatency.cli.common import app, print_error
 
-__all__ = [
-    "answer",
-    "app",
-    "check",
-    "compare",
-    "export",
-    "history",
-    "import_logs",
-    "init",
-    "main",
-    "parse",
-    "plan",
-    "report",
-    "verify",
-]
+__all__ = ["app", "main"]
 
 
 def main() -> None:

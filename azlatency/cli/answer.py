@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from azlatency.cli.common import command, console, folded, no_file, print_error, print_note, progress
-from azlatency.cli.completion import complete_path
+from azlatency.cli.common import Sources, command, console, folded, no_file, print_error, print_note, progress
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import count_of, format_estimate, format_interval, format_value
 
@@ -33,10 +32,7 @@ _TABLES = (".csv", ".tsv")
 
 @command("answer", "azlatency ~/dump.zip", "azlatency before.log after.log")
 def answer(
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Logs, archives or folders; - reads standard input.", autocompletion=complete_path),
-    ],
+    sources: Sources,
 ) -> None:
     """Print the median run of each path and method of a dump, with its interval. Nothing is written.
 
@@ -56,7 +52,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
     log contains an error.
     """
     from azlatency.logs.parse import LogError
-    from azlatency.studies.drafts.draft import draft, names_of
+    from azlatency.studies.drafts.draft import draft
     from azlatency.studies.imports.in_memory import read_study
     from azlatency.studies.imports.ingest import readable
 
@@ -78,7 +74,7 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
         if others:
             print_note(unknown)
         if not study.manifest.files:
-            study = study.described(draft(name, names_of(study)))
+            study = study.described(draft(name, study))
         yield study
         if problems:
             raise typer.Exit(1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from azlatency.cli.common import command, progress, read_each
-from azlatency.cli.completion import complete_path
+from azlatency.cli.common import Sources, command, progress, read_each
 from azlatency.studies.format import count_of, printable
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
 
 @command("check", "azlatency check ~/dump.zip", "azlatency check data/raw/mine", "iperf3 -c host | azlatency check -")
 def check(
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Logs, archives or folders; - reads standard input.", autocompletion=complete_path),
-    ],
+    sources: Sources,
 ) -> None:
     """Report for each file whether it can be used, and for what.
 

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.models import ArgumentInfo
 
+from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import wrap
 from azlatency.studies.format import count_of, printable
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 _USAGE_ERROR: Any = typer.BadParameter.__mro__[1]
 
 
+#: What a command reads that writes nothing.
+Sources = Annotated[
+    list[str], typer.Argument(help="Logs, archives or folders; - reads standard input.", autocompletion=complete_path)
+]
 #: The commands in the order of work, as the help lists them; others follow.
 _ORDER = (
     "init",

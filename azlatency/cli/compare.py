@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from azlatency.cli.common import command
-from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.cli.sheets import Format, show, usage_errors
+from azlatency.cli.completion import complete_study_or_path
+from azlatency.cli.sheets import FormatOption, OutOption, show, usage_errors
 
 
 @command(
@@ -68,11 +67,8 @@ def compare(  # noqa: PLR0913 - one for each option of the command
     path: Annotated[
         str | None, typer.Option(help='Compare only paths that match this pattern, such as "az1*".')
     ] = None,
-    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),
-    ] = None,
+    format: FormatOption = "table",
+    out: OutOption = None,
 ) -> None:
     """Compare the runs of two studies or folders of logs, path by path.
 

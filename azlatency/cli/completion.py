@@ -8,10 +8,9 @@ from pathlib import Path
 
 def complete_study(incomplete: str) -> list[str]:
     """Complete the name of a study in data/raw or data/processed."""
-    from azlatency.studies.store.folders import data_folder, list_studies
+    from azlatency.studies.store.folders import imported_studies, list_studies
 
-    imported = (path.parent.name for path in data_folder("processed").glob("*/import.json"))
-    return sorted(name for name in {*list_studies(), *imported} if name.startswith(incomplete))
+    return sorted(name for name in {*list_studies(), *imported_studies()} if name.startswith(incomplete))
 
 
 def complete_path(incomplete: str) -> list[str]:

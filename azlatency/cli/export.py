@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from azlatency.cli.common import command, relative
 from azlatency.cli.completion import complete_path, complete_study_or_path
-
-
-class ExportFormat(StrEnum):
-    """Format of `export`."""
-
-    duckdb = "duckdb"
-    csv = "csv"
-    parquet = "parquet"
-    influx = "influx"
-    bencher = "bencher"
-    otava = "otava"
 
 
 @command(
@@ -36,7 +24,8 @@ def export(
     study: Annotated[str, typer.Argument(help="Study, folder or archive.", autocompletion=complete_study_or_path)],
     to: Annotated[Path, typer.Option("--to", help="New file or folder to write.", autocompletion=complete_path)],
     format: Annotated[
-        ExportFormat | None, typer.Option(help="Format. Default: by the name of the target; a folder gets CSV.")
+        Literal["duckdb", "csv", "parquet", "influx", "bencher", "otava"] | None,
+        typer.Option(help="Format. Default: by the name of the target; a folder gets CSV."),
     ] = None,
 ) -> None:
     """Write the runs of a study and the changes of their levels for other programs.
@@ -47,7 +36,7 @@ def export(
     from azlatency.export.files import export as write
     from azlatency.gate.inputs import open_study
 
-    chosen = format.value if format else SUFFIXES.get(to.suffix)
+    chosen = format or SUFFIXES.get(to.suffix)
     if chosen is None:
         raise typer.BadParameter(f"{to}: no format is known by this name; give --format", param_hint="--to")
     opened = open_study(study)

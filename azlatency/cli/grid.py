@@ -126,10 +126,12 @@ def _grid(
     rows: Sequence[Row], columns: Sequence[str], widths: Mapping[str, int], texts: Sequence[str], styles: Sequence[str]
 ) -> Iterator[Text]:
     """Yield the header and the lines of each row."""
+    from rich.cells import cell_len
     from rich.text import Text
 
     def aligned(cell: str, column: str) -> str:
-        return _padded(cell, widths[column], left=column in texts or column == columns[0])
+        blanks = " " * (widths[column] - cell_len(cell))
+        return cell + blanks if column in texts or column == columns[0] else blanks + cell
 
     yield Text(_GAP.join(aligned(column, column) for column in columns).rstrip(), style="bold")
     for row, style in zip(rows, styles, strict=True):
@@ -139,13 +141,6 @@ def _grid(
         for number in range(max(map(len, wrapped.values()))):
             cells = [aligned("".join(lines[number : number + 1]), column) for column, lines in wrapped.items()]
             yield Text.assemble((cells[0], style), _GAP.join(["", *cells[1:]]).rstrip())
-
-
-def _padded(text: str, width: int, *, left: bool) -> str:
-    from rich.cells import cell_len
-
-    blanks = " " * (width - cell_len(text))
-    return text + blanks if left else blanks + text
 
 
 def wrap(text: str, width: int, indent: str = "") -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from azlatency.cli.common import command
-from azlatency.cli.completion import complete_path, complete_study_or_path
-from azlatency.cli.sheets import Format, show, usage_errors
+from azlatency.cli.completion import complete_study_or_path
+from azlatency.cli.sheets import FormatOption, OutOption, show, usage_errors
 
 
 @command(
@@ -46,11 +45,8 @@ def history(
         ),
     ] = "5%",
     tool: Annotated[str | None, typer.Option(help="Judge only runs of this tool.")] = None,
-    format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path),
-    ] = None,
+    format: FormatOption = "table",
+    out: OutOption = None,
 ) -> None:
     """Find changes of level in the series of runs of each path, method and metric.
 

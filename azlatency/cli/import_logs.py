@@ -114,7 +114,7 @@ def import_(  # noqa: PLR0913 - one for each option of the command
 
 def _draft_runs(name: str, out: str | None) -> None:
     """Draft the runs.csv of a study."""
-    from azlatency.studies.drafts.draft import draft_runs, names_of
+    from azlatency.studies.drafts.draft import draft_runs
     from azlatency.studies.store.folders import data_folder
     from azlatency.studies.store.study import load
 
@@ -122,7 +122,7 @@ def _draft_runs(name: str, out: str | None) -> None:
     if target.exists():
         raise typer.BadParameter(f"{relative(target)} already exists; edit it, or delete it to start from a new draft")
     study = load(name, processed=out)
-    target.write_text(draft_runs(names_of(study)), "utf-8")
+    target.write_text(draft_runs(study), "utf-8")
     print(f'drafted {relative(target)}; fill in the empty cells, and add runs = "runs.csv" to study.toml')
 
 
@@ -150,14 +150,14 @@ def _import_or_report(importing: Callable[..., ImportSummary], name: str, out: s
 def _import_study(importing: Callable[..., ImportSummary], name: str, sources: list[str], out: str | None) -> bool:
     """Copy the sources, import them, print the summary and draft the manifest; return whether a run was imported."""
     from azlatency.logs.parse import LogError
-    from azlatency.studies.imports.ingest import copy_sources
+    from azlatency.studies.imports.ingest import CopiedFiles, copy_sources
     from azlatency.studies.store.folders import data_folder
     from azlatency.studies.store.remote import is_url
 
     folder = data_folder("raw") / name
     in_place = sources if any(map(is_url, sources)) else None
     before = sum(path.is_file() for path in folder.rglob("*"))
-    copied = None
+    copied = CopiedFiles(folder)
     if sources and not in_place:
         copied = copy_sources([Path(source) for source in sources], folder)
         if not folder.is_dir():
@@ -166,15 +166,13 @@ def _import_study(importing: Callable[..., ImportSummary], name: str, sources: l
         with progress(name) as bar:
             summary = importing(name, in_place, progress=bar)
     except BaseException:
-        if copied is not None:
-            copied.undo()
+        copied.undo()
         raise
-    if copied is not None:
-        summary.unreadable += copied.refused
-        if before and copied.new:
-            added = count_of(len(copied.new), "new file")
-            print_note(f"{name} existed already: {added} added to its {count_of(before, 'file')}, nothing overwritten")
-    if copied is not None and not summary.usable and copied.new:
+    summary.unreadable += copied.refused
+    if before and copied.new:
+        added = count_of(len(copied.new), "new file")
+        print_note(f"{name} existed already: {added} added to its {count_of(before, 'file')}, nothing overwritten")
+    if copied.new and not summary.usable:
         copied.undo()
         _print_summary(summary, folder)
         print_error(f"  no usable log; nothing was copied to {relative(folder)}")
@@ -232,7 +230,7 @@ def _archive(name: str, age: str, out: str | None) -> None:
 
 def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     """Write the first study.toml of a study, unless there is one; return whether it was written."""
-    from azlatency.studies.drafts.draft import draft, names_of
+    from azlatency.studies.drafts.draft import draft
     from azlatency.studies.manifest.manifest import FILE_NAME
     from azlatency.studies.store.study import load
 
@@ -240,7 +238,7 @@ def _draft_manifest(name: str, folder: Path, out: str | None) -> bool:
     if target.exists() or not folder.is_dir():
         return False
     study = load(name, processed=out)
-    target.write_text(draft(name, names_of(study)), "utf-8")
+    target.write_text(draft(name, study), "utf-8")
     return True
 
 

@@ -38,8 +38,8 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder of the project.", a
 
     The folder may contain files; those are never overwritten.
     """
-    from azlatency.site.kernels.outputs import write_whole
     from azlatency.site.notebooks import INSTALLED, notebook_files
+    from azlatency.studies.store.replacing import write_whole
 
     texts = {
         "README.md": _README.format(title=folder.resolve().name),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,14 +16,6 @@ from azlatency.studies.format import escape_formula, escape_json, printable
 
 if TYPE_CHECKING:
     from azlatency.logs.tables import Logs
-
-
-class Format(StrEnum):
-    """Output format of `parse`."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 @command(
@@ -43,7 +34,8 @@ def parse(
         ),
     ],
     format: Annotated[
-        Format | None, typer.Option(help="Output format. Default: table on a terminal, otherwise json.")
+        Literal["table", "json", "csv"] | None,
+        typer.Option(help="Output format. Default: table on a terminal, otherwise json."),
     ] = None,
     table: Annotated[str | None, typer.Option(help=f"Print one table only: {', '.join(schema.TABLES)}.")] = None,
     samples: Annotated[bool, typer.Option("--samples", help="Include the single probes in the JSON output.")] = False,
@@ -68,16 +60,16 @@ def parse(
         raise typer.BadParameter(
             f"unknown table {table!r}; choose from {', '.join(schema.TABLES)}", param_hint="--table"
         )
-    format = format or (Format.table if sys.stdout.isatty() else Format.json)
+    format = format or ("table" if sys.stdout.isatty() else "json")
     logs, unreadable = read(files, explain, tool)
     for message in unreadable:
         print_error(message)
     errors = logs.errors()
     if strict and (unreadable or errors):
         raise LogError((unreadable + errors)[0])
-    if format is Format.json:
+    if format == "json":
         _print_json(logs, table, samples)
-    elif format is Format.csv:
+    elif format == "csv":
         _print_csv(logs, table or "runs")
     else:
         _print_tables(logs, table)

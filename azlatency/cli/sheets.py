@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from azlatency.cli.common import console, discard_output, is_quiet, print_error
+from azlatency.cli.completion import complete_path
 from azlatency.cli.grid import print_table, print_text
 from azlatency.studies.format import printable
 
 if TYPE_CHECKING:
     from azlatency.gate.formats import Mark, Sheet
 
+Format = Literal["table", "markdown", "json", "junit"]
+FormatOption = Annotated[Format, typer.Option(help="Output format.")]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Write the result to this file and print the table.", autocompletion=complete_path)
+]
 _STYLES: dict[Mark, str] = {"bad": "bold red", "good": "green", "open": "yellow", "refused": "magenta"}
-
-
-class Format(StrEnum):
-    """Output format."""
-
-    table = "table"
-    markdown = "markdown"
-    json = "json"
-    junit = "junit"
 
 
 @contextmanager
@@ -49,10 +44,12 @@ def usage_errors() -> Iterator[None]:
 
 def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | None) -> None:
     """Print a sheet in a format, or write it to a file and print the table; ``record`` is its JSON."""
+    from azlatency.studies.store.replacing import write_whole
+
     if out is not None:
-        _write(out, _formatted(sheet, record, Format.markdown if format is Format.table else format))
+        write_whole(out, _formatted(sheet, record, "markdown" if format == "table" else format))
     try:
-        if out is not None or format is Format.table:
+        if out is not None or format == "table":
             _print_table(sheet)
         else:
             sys.stdout.write(_formatted(sheet, record, format))
@@ -64,9 +61,9 @@ def show(sheet: Sheet, record: Mapping[str, Any], format: Format, out: Path | No
 def _formatted(sheet: Sheet, record: Mapping[str, Any], format: Format) -> str:
     from azlatency.gate import formats
 
-    if format is Format.markdown:
+    if format == "markdown":
         return formats.markdown(sheet)
-    if format is Format.junit:
+    if format == "junit":
         return formats.junit(sheet)
     return json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -84,14 +81,3 @@ def _print_table(sheet: Sheet) -> None:
     explained = [*(text for column, text in sheet.legend.items() if column not in left), *sheet.notes]
     for line in (*(() if is_quiet() else explained), sheet.headline):
         print_text(out, line)
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -13,20 +13,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import TABLES, document
 from azlatency.stats.across_runs.run_history import KEYS, VALUE_COLUMNS, history
 from azlatency.studies.format import count_of, escape_formula, printable
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.throughput import throughput
-from azlatency.studies.store.study import remove_unfinished, unfinished
+from azlatency.studies.store.replacing import remove_unfinished, unfinished
+from azlatency.studies.store.study import Study
 from azlatency.studies.store.tables import TABLE_FILES
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
-
-    from azlatency.studies.store.study import Study
 
 #: What is better, for Otava: 1 is more, -1 is less.
 _DIRECTION = {"goodput": 1}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -42,9 +42,7 @@ from azlatency.stats.rows import Row
 from azlatency.studies.format import format_value, join_words, percent
 from azlatency.studies.runs.assumptions import windows_used
 from azlatency.studies.runs.left_out import doubtful_rows, named
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 Outcome = Literal["changed", "unchanged", "too_short"]
 #: Exit codes of ``azlatency history``; 2 is a usage error.

@@ -9,7 +9,7 @@ from azlatency.studies.imports.importer import import_study, most_telling, other
 from azlatency.studies.imports.in_memory import read_study
 from azlatency.studies.imports.ingest import readable
 from azlatency.studies.runs.selection import select_scenario
-from azlatency.studies.store.folders import data_folder, list_studies
+from azlatency.studies.store.folders import data_folder, imported_studies, list_studies
 from azlatency.studies.store.remote import is_url
 from azlatency.studies.store.study import Study, load
 
@@ -31,7 +31,7 @@ def open_study(name: str) -> Study:
     imported again first. Raises `LogError` if there is neither a study nor a path of this name, or if it contains no
     run.
     """
-    imported = [path.parent.name for path in data_folder("processed").glob("*/import.json")]
+    imported = imported_studies()
     # Logs that were imported from elsewhere are not imported again: data/raw contains at most their study.toml.
     if name in list_studies() and not other_origin(data_folder("processed") / name, name):
         import_study(name)

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ from azlatency.kit.cells import is_missing
 from azlatency.stats.across_runs.before_after import Pairing, compare_pairings, elsewhere, pairings
 from azlatency.stats.across_runs.comparison import Setting, Sides
 from azlatency.stats.across_runs.planning import PILOT, runs_to_decide
-from azlatency.stats.across_runs.run_values import parse_margin, refusals
+from azlatency.stats.across_runs.run_values import RunValues, parse_margin, refusals
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, explain
@@ -55,10 +55,7 @@ from azlatency.studies.runs.run_table import client_runs, run_table, with_networ
 from azlatency.studies.runs.selection import is_window, select_scenario, window_ends, without_overlap
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.store.hosts import changed_facts
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.run_values import RunValues
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 Decision = Literal["beyond", "within", "inconclusive", "refused"]
 Outcome = Literal["unchanged", "changed", "inconclusive"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from azlatency import __version__
 from azlatency.planning.design import WINDOWS_TOOLS, Plan
-from azlatency.planning.shell import comment, common_values, environment, toml
+from azlatency.planning.shell import comment, common_values, environment
+from azlatency.studies.format import toml_text
 
 #: PowerShell treats typographic quotes as quotes.
 _QUOTES = "'\u2018\u2019\u201a\u201b"
@@ -27,9 +27,8 @@ def powershell_script(plan: Plan) -> str:
             digits=max(2, len(str(plan.rounds.number))),
             tools=[_arguments(plan, tool) for tool in tools],
             measurements=[measurement._asdict() for measurement in measurements],
-            toml_name=f"name = {toml(comment(plan.study))}",
-            toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
-            toml_notes=f"notes = {toml(notes)}",
+            toml_name=f'name = "{toml_text(comment(plan.study))}"',
+            toml_notes=f'notes = "{toml_text(notes)}"',
         )
     )
 

@@ -11,7 +11,7 @@ import jinja2
 
 from azlatency import __version__
 from azlatency.planning.design import TOOLS, Host, Plan
-from azlatency.studies.format import format_number
+from azlatency.studies.format import format_number, toml_text
 
 _VERSIONS = {"ping": "ping -V", "sockperf": "sockperf --version", "iperf3": "iperf3 --version",
              "qperf": "qperf --version"}  # fmt: skip
@@ -50,13 +50,12 @@ def shell_script(plan: Plan, file: str = "measure.sh") -> str:
                 {
                     "name": side,
                     "command": plan.switches.get(side, ""),
-                    "toml_name": f"name = {toml(f'{plan.study}-{side}' if side else plan.study)}",
+                    "toml_name": f'name = "{toml_text(f"{plan.study}-{side}" if side else plan.study)}"',
                 }
                 for side in plan.switches or ("",)
             ],
             every=plan.every,
             limits=plan.limits(),
-            toml_source=f"source = {toml(f'azlatency plan {__version__}, seed {plan.seed}')}",
             toml_notes=f"{plan.rounds.number} rounds: {plan.rounds.reason}. Versions:".replace("\\", "").replace(
                 '"', "'"
             ),
@@ -100,17 +99,6 @@ def comment(text: str) -> str:
     return "".join(char if char.isprintable() else "?" for char in text)
 
 
-def toml(text: str) -> str:
-    """Format a TOML basic string."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(char if char.isprintable() else _escaped(char) for char in escaped) + '"'
-
-
-def _escaped(char: str) -> str:
-    """Escape a character for TOML; beyond U+FFFF the escape has eight digits."""
-    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"
-
-
 def common_values(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
     """Return the values that both templates use."""
     return {
@@ -121,4 +109,5 @@ def common_values(plan: Plan, tools: Sequence[str]) -> dict[str, Any]:
         "rounds": plan.rounds,
         "region": plan.region or "",
         "minutes": format_number(plan.minutes(tools), 0),
+        "toml_source": f'source = "azlatency plan {__version__}, seed {plan.seed}"',
     }

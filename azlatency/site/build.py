@@ -13,9 +13,11 @@ import sys
 import threading
 import warnings
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from azlatency import __version__
 from azlatency.logs.parse import LogError
@@ -25,12 +27,12 @@ from azlatency.site.cards import stored_card
 from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
-from azlatency.site.freshness import LISTING, Contents, Record
+from azlatency.site.freshness import LISTING, Record
 from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
-from azlatency.site.kernels.outputs import write_notebook, write_whole
+from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
-from azlatency.site.markdown import markdown_line, plain_text
+from azlatency.site.markdown import highlighted, markdown_line, plain_text
 from azlatency.site.notebooks import (
     Progress,
     new_kernel,
@@ -43,10 +45,11 @@ from azlatency.site.outputs import Finding
 from azlatency.site.pages import Job, Made, PageView, StudyView, chapters_of, study_view
 from azlatency.site.provenance import StudyLogs, Trail
 from azlatency.site.scripts import Position, scripts
-from azlatency.site.search import texts_of
+from azlatency.site.search import Part, texts_of
 from azlatency.studies.format import in_order, visible
-from azlatency.studies.store.folders import data_folder
-from azlatency.studies.store.study import load, recover
+from azlatency.studies.store.folders import data_folder, imported_studies
+from azlatency.studies.store.replacing import recover, replaced, write_whole
+from azlatency.studies.store.study import load
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -63,7 +66,10 @@ def build(
     """
     notebooks = notebooks_folder()
     chapters = chapters_of(notebooks)
-    views = [study_view(name) for name in dict.fromkeys(studies or _imported())]
+    names = dict.fromkeys(studies or imported_studies())
+    if not names:
+        raise LogError(f"{data_folder('processed')}: no imported study; azlatency import --all")
+    views = [study_view(name) for name in names]
     views.sort(key=lambda view: (view.emulated, view.name))
     for view in views:
         if view.outdated:
@@ -83,8 +89,8 @@ def build(
     rest = [job for job in jobs if job.page not in kept]
     if not rest and site.is_whole(views, list(kept.values())):
         return []
-    try:
-        site.take_over(list(kept))
+    with replaced(out) as folder:
+        site.take_over(folder, list(kept))
         if progress is not None:
             progress(0, len(rest), "")
         for done, made in enumerate(run_all(rest, site.make, new_kernel, worker_count()), start=1):
@@ -93,24 +99,11 @@ def build(
                 progress(done, len(rest), f"{made.job.chapter.path.stem}, {made.job.study.name}")
         site.finish(views, [kept[job.page] for job in jobs])
         site.write_record()
-        site.publish()
-    finally:
-        site.discard()
-    return [_failure(kept[job.page], out) for job in jobs if kept[job.page].error]
-
-
-def _imported() -> list[str]:
-    root = data_folder("processed")
-    names = sorted(path.parent.name for path in root.glob("[!.]*/import.json"))
-    if not names:
-        raise LogError(f"{root}: no imported study; azlatency import --all")
-    return names
-
-
-def _failure(page: Made, out: Path) -> str:
-    job = page.job
-    shown = out / job.study.name / job.chapter.file
-    return f"{job.chapter.path.name}, study {job.study.name}: {page.error}; see {shown}"
+    return [
+        f"{job.chapter.path.name}, study {job.study.name}: {kept[job.page].error}; see {out / job.page}"
+        for job in jobs
+        if kept[job.page].error
+    ]
 
 
 # --- rendering
@@ -120,12 +113,10 @@ class _Site:
     """Makes pages into a folder; one template environment for all."""
 
     def __init__(self, out: Path, notebooks: Path, *, force: bool = False) -> None:
-        self._site = out
-        # The pages are made beside the site, which stays as it is until all of them are done.
-        self._out = out.with_name(f".{out.name}.{os.getpid()}.new")
+        self._site = self._out = out
         self._notebooks = notebooks
         self._lock = threading.Lock()
-        self._contents = Contents()
+        self._digest = cache(freshness.content_digest)
         self._logs: dict[str, StudyLogs] = {}
         self._before = Record(out)
         self._known: dict[str, dict[str, Any]] = {} if force else self._before.pages
@@ -154,15 +145,14 @@ class _Site:
         says = known["says"]
         return Made(
             job=job,
-            findings=tuple(Finding(**finding) for finding in says["findings"]),
+            findings=msgspec.convert(says["findings"], tuple[Finding, ...]),
             card=stored_card(says["card"]),
-            parts=tuple((kind, anchor, heading, tuple(texts)) for kind, anchor, heading, texts in says["parts"]),
+            parts=msgspec.convert(says["parts"], tuple[Part, ...]),
         )
 
-    def take_over(self, kept: list[str]) -> None:
-        """Take the kept pages and every file that is not of a report over from the present site."""
-        self.discard()
-        self._out.mkdir(parents=True)
+    def take_over(self, folder: Path, kept: list[str]) -> None:
+        """Take the kept pages and every file that is not of a report over to a new folder, and write there."""
+        self._out = folder
         whole = {file for page in kept for file in self._pages[page]["files"]} | self._executed.keys()
         written = {"index.html", Record.FILE, *self._before.files} - whole
         for file in sorted(path for path in self._site.rglob("*") if path.is_file() or path.is_symlink()):
@@ -171,27 +161,18 @@ class _Site:
                 (self._out / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file, self._out / name, follow_symlinks=False)
 
-    def publish(self) -> None:
-        """Put the new site into the place of the old one."""
-        old = self._site.with_name(f".{self._site.name}.{os.getpid()}.old")
-        if self._site.exists():
-            os.rename(self._site, old)
-        os.rename(self._out, self._site)
-        shutil.rmtree(old, ignore_errors=True)
-
-    def discard(self) -> None:
-        """Remove what was not published."""
-        shutil.rmtree(self._out, ignore_errors=True)
-
     def _run_key(self, job: Job, read: list[str]) -> str:
         """Hash everything that the outputs of a notebook depend on; ``read``: the files that it read."""
         modules = [str(path) for path in sorted(self._notebooks.glob("*.py"))]
         return freshness.key(
             freshness.code()[0],
             self._parameters(job),
-            self._contents([str(job.chapter.path), *modules]),
-            self._contents([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
+            self._digests([str(job.chapter.path), *modules]),
+            self._digests([*read, f"{LISTING}{data_folder('raw').absolute() / job.study.name}"]),
         )
+
+    def _digests(self, names: list[str]) -> dict[str, str]:
+        return {name: self._digest(name) for name in names}
 
     def _absolute(self, read: list[str]) -> list[str]:
         """Return the files that a record names."""
@@ -224,9 +205,12 @@ class _Site:
 
     def make(self, job: Job, kernel: WarmKernel) -> Made:
         """Run a notebook for a study, or take its outputs where they are still right; write page and notebook."""
+        import nbformat
+
         page, executed = job.page, job.executed
         if executed in self._executed:
-            notebook, error, read = _stored(self._out / executed), None, self._executed[executed]
+            notebook, error = nbformat.read(self._out / executed, as_version=4), None
+            read = self._executed[executed]
         else:
             notebook, error = run_notebook(job.chapter.path, self._parameters(job), kernel)
             read = list(kernel.read)
@@ -246,12 +230,9 @@ class _Site:
         digests = {name: freshness.file_digest(self._out / name) for name in (page, executed)}
         run = self._run_key(made.job, read)
         portable = [self._place(name, back=False) for name in read]
-        card = made.card.record() if made.card else None
-        says = {"findings": [asdict(finding) for finding in made.findings], "card": card}
-        self._pages[page] = {
-            "run": run, "read": portable, "look": self._look(made.job), "files": digests,
-            "says": {**says, "parts": list(made.parts)},
-        }  # fmt: skip
+        says = msgspec.to_builtins({"findings": made.findings, "card": made.card, "parts": made.parts})
+        look = self._look(made.job)
+        self._pages[page] = {"run": run, "read": portable, "look": look, "files": digests, "says": says}
 
     def page(self, job: Job, notebook: Any, error: str | None) -> tuple[str, Made]:
         """Return a page: its HTML and its entries for the index and the search."""
@@ -295,14 +276,16 @@ class _Site:
 
     def finish(self, views: list[StudyView], made: list[Made]) -> None:
         """Write the index, the concepts and the search over all of it."""
-        environment = self._exporter.environment
         pages = {
             "index.html": self.index(views, made), "across.html": self.across(made),
             "changes.html": self.changes(views, made),
         }  # fmt: skip
         entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
         for document in self._documents:
-            pages[document.at], parts = document.page(environment, self._documents)
+            text, parts = document.content()
+            pages[document.at] = self._render(
+                "document.html.j2", document.at, document=document, html=text, documents=self._documents
+            )
             entries.append((document.at, document.title, "Concepts", parts))
         guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
         entries.append(("index.html", "First page", "All studies", guide))
@@ -360,8 +343,7 @@ class _Site:
         return self._render("changes.html.j2", "changes.html", listed=listed if before else None)
 
     def _render(self, template: str, at: str, **values: Any) -> str:
-        common = {"version": __version__, "place": Position(at), "scripts": scripts()}
-        return str(self._exporter.environment.get_template(template).render(common | values))
+        return str(self._exporter.environment.get_template(template).render(place=Position(at), **values))
 
     def write_record(self) -> None:
         """Record the files in the folder and what they depend on."""
@@ -379,9 +361,10 @@ def _exporter() -> Any:
             environment = super()._create_environment()
             environment.autoescape = True
             environment.trim_blocks = environment.lstrip_blocks = True
-            environment.globals["figure_colours"] = scheme_style()
-            environment.globals["versions"] = freshness.versions()
-            environment.globals["meanings"] = MEANINGS
+            environment.globals |= {
+                "figure_colours": scheme_style(), "versions": freshness.versions(), "version": __version__,
+                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted,
+            }  # fmt: skip
             return environment
 
         def from_notebook_node(self, nb: Any, resources: Any = None, **kw: Any) -> Any:
@@ -412,12 +395,6 @@ def _sources(made: list[Made]) -> list[Source]:
 
 def _write(path: Path, text: str) -> None:
     write_whole(path, in_order(visible(text)) if path.suffix == ".html" else text)
-
-
-def _stored(path: Path) -> Any:
-    import nbformat
-
-    return nbformat.read(path, as_version=4)
 
 
 def main(arguments: list[str]) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 from markupsafe import Markup, escape
 
+from azlatency.kit.cells import RowLinks
 from azlatency.site.markdown import markdown_line
 
-if TYPE_CHECKING:
-    from azlatency.kit.cells import RowLinks
-
-    Links = Callable[[Mapping[str, Any], str], RowLinks | None]
+Links = Callable[[Mapping[str, Any], str], RowLinks | None]
 
 #: Ratio of the largest and the smallest value above which the axis is logarithmic.
 _WIDE = 8.0
@@ -91,10 +90,6 @@ class CardView:
         """Return the answer or the inference as HTML, with links to ``page``."""
         return Markup("").join(part.html(page) for part in parts)
 
-    def record(self) -> dict[str, Any]:
-        """Return the card as JSON for the record of the report; `stored_card` reads it."""
-        return asdict(self)
-
 
 _LISTS = ("round_trips", "limits", "paths", "assumed")
 _SENTENCES = ("answer", "inference")
@@ -126,16 +121,10 @@ def _linked_trip(trip: Mapping[str, Any], links: Links | None) -> dict[str, Any]
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:
-    """Return the card that `CardView.record` stored, or None if another version stored it."""
-    if record is None:
-        return None
+    """Return the card in the record of a report; None if it has none, or if another version stored it."""
     try:
-        fields = {name: tuple(record[name]) for name in _LISTS}
-        fields |= {name: tuple(PartView(**part) for part in record[name]) for name in _SENTENCES}
-        fields |= {"dots": tuple(DotView(**dot) for dot in record["dots"])}
-        readers = {name: tuple(PartView(**part) for part in parts) for name, parts in record["readers"].items()}
-        return CardView(**{**record, **fields, "readers": readers})
-    except (KeyError, TypeError):
+        return msgspec.convert(record, CardView | None)
+    except msgspec.ValidationError:
         return None
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
-from azlatency import __version__
 from azlatency.site.markdown import markdown, plain_text
 from azlatency.site.notebooks import INSTALLED
-from azlatency.site.scripts import Position, scripts
 from azlatency.site.search import Part, Texts
 
 CONCEPTS = INSTALLED / "docs" / "concepts"
@@ -33,22 +29,13 @@ class Document:
         """The first heading."""
         return plain_text(self.source.partition("\n")[0])
 
-    def page(self, environment: Any, documents: Sequence[Document]) -> tuple[str, tuple[Part, ...]]:
-        """Return the HTML, with links to all ``documents``, and the sections for the search."""
+    def content(self) -> tuple[Markup, tuple[Part, ...]]:
+        """Return the HTML, and the sections for the search."""
         html, texts = markdown(self.source), Texts()
         texts.html(html)
         if len(self.source.split()) > _MOST_WORDS:
             html = Markup(_SECTION.sub(r'<details class="method"><summary>\1</summary>\2</details>', str(html)))
-        template = environment.get_template("document.html.j2")
-        page = template.render(
-            document=self,
-            html=html,
-            documents=documents,
-            place=Position(self.at),
-            scripts=scripts(),
-            version=__version__,
-        )
-        return page, texts.parts()
+        return html, texts.parts()
 
 
 def concepts(folder: Path) -> list[Document]:

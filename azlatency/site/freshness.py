@@ -67,20 +67,12 @@ def versions() -> str:
     )
 
 
-class Contents:
-    """Digests of files, each file read once; a missing file has a digest of its own."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def __call__(self, names: Iterable[str]) -> dict[str, str]:
-        """Return digests by name. A name that begins with `LISTING` means the names of the files in a folder."""
-        return {name: self._of(name) for name in sorted(set(names))}
-
-    def _of(self, name: str) -> str:
-        if name not in self._known:
-            self._known[name] = _listing(name) if name.startswith(LISTING) else file_digest(Path(name))
-        return self._known[name]
+def content_digest(name: str) -> str:
+    """Return the digest of a file; of a name that begins with `LISTING` that of the names of the files in a folder."""
+    if not name.startswith(LISTING):
+        return file_digest(Path(name))
+    folder = Path(name.removeprefix(LISTING))
+    return key(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "missing"
 
 
 def file_digest(path: Path) -> str:
@@ -98,11 +90,6 @@ def _timeless(content: Any) -> Any:
     if isinstance(content, Mapping):
         return {name: _timeless(value) for name, value in content.items() if name not in ("mtime_ns", "imported_at")}
     return [_timeless(item) for item in content] if isinstance(content, list) else content
-
-
-def _listing(name: str) -> str:
-    folder = Path(name.removeprefix(LISTING))
-    return key(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "missing"
 
 
 # --- the record of a site

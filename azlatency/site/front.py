@@ -249,7 +249,8 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
             continue
         rows = tuple(
             (
-                *(_where(trip), _typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
+                ", ".join(str(name) for name in (trip["region"], trip["path"], trip["method"]) if name),
+                *(_typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
                 *(format_value(trip["p99"], "ns") or "–", _runs(trip), row),
             )
             for row, trip in trips.items()
@@ -269,11 +270,6 @@ def _kind(trip: Mapping[str, Any]) -> str:
     if trip["published"]:
         return "published"
     return "once" if trip["runs"] < _REPEATED else "repeated"
-
-
-def _where(trip: Mapping[str, Any]) -> str:
-    names = (trip["region"], trip["path"], trip["method"])
-    return ", ".join(str(name) for name in names if name)
 
 
 def _typical(trip: Mapping[str, Any]) -> str:

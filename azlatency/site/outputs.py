@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import msgspec
 from markupsafe import Markup, escape
@@ -22,9 +22,7 @@ from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
 from azlatency.site.figures import placeholder, png, svg
 from azlatency.site.markdown import markdown, markdown_line
-
-if TYPE_CHECKING:
-    from azlatency.kit.cells import RowLinks
+from azlatency.site.provenance import Trail
 
 #: A bold part of a sentence.
 _BOLD = re.compile("<strong>.*?</strong>")
@@ -34,13 +32,6 @@ _MOST_ROWS = 500
 _MANY_ROWS = 40
 #: A table of more rows that is not folded shows its first 10 (style.css, page.js) until a reader wants all.
 _ROWS_AT_ONCE = 15
-
-
-class Trail(Protocol):
-    """Knows for the rows of a page's tables which lines of logs they come from."""
-
-    def row(self, row: Mapping[str, Any], name: str) -> RowLinks | None:
-        """Return where a row leads."""
 
 
 class _Column(msgspec.Struct):

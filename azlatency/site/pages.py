@@ -9,17 +9,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from azlatency import __version__
+import pandas as pd
+
 from azlatency.pages.summary.answerable import Unanswered, tail_places, unanswered
 from azlatency.site.cards import CardView
-from azlatency.site.markdown import Heading, highlighted, markdown, plain_text
+from azlatency.site.markdown import Heading, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
 from azlatency.site.outputs import Finding, Outputs, Shown
 from azlatency.site.provenance import Trail
-from azlatency.site.scripts import Position, Scripts, scripts
+from azlatency.site.scripts import Position
 from azlatency.site.search import Part, Texts
 from azlatency.site.sections import METHOD, Section, kind_of, sections, split_question
 from azlatency.studies.format import count_of, natural_key, plain
@@ -28,9 +29,6 @@ from azlatency.studies.manifest.path_pattern import AZURE_REGION
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import is_window
 from azlatency.studies.store.study import load
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Short names of pages whose file name is not one.
 _SHORT = {
@@ -207,7 +205,6 @@ class PageView:
     job: Job
     error: str | None
     trail: Trail = field(default_factory=lambda: Trail(None))
-    version: str = __version__
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
     not_shown: list[tuple[str, str]] = field(default_factory=list)
@@ -224,11 +221,6 @@ class PageView:
     def place(self) -> Position:
         """The position of the page in the site."""
         return Position(self.job.page)
-
-    @property
-    def scripts(self) -> Scripts:
-        """The scripts of the page."""
-        return scripts()
 
     def markdown(self, source: str) -> str:
         """Render a text cell as HTML."""
@@ -254,10 +246,6 @@ class PageView:
     def hidden(self, source: str) -> str:
         """Render a text that shows with the code: a search does not lead to it."""
         return markdown(source)
-
-    def code(self, source: str) -> str:
-        """Render a code cell as HTML."""
-        return highlighted(source)
 
     def injected(self, notebook: Any) -> bool:
         """Return whether the notebook has a cell of injected parameters."""

@@ -12,16 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from azlatency.logs.source.decode import Source, SourceError
 from azlatency.logs.source.expand import expand
 from azlatency.site.provenance_index import BEFORE, Found, Place, ProvenanceIndex
 from azlatency.studies.format import count_of, join_words
 from azlatency.studies.store.folders import data_folder
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Characters of a line that are shown, and characters of all lines of one page.
 LINE, PAGE = 160, 250_000

@@ -9,18 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet as pq
 
 from azlatency.logs.parse import LogError
 from azlatency.studies.runs.run_table import REVERSE
-from azlatency.studies.store.study import load
+from azlatency.studies.store.study import Study, load
 from azlatency.studies.store.tables import TABLE_FILES
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
 
 _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 #: Begins the source of a place in the study that the manifest calls ``before``.

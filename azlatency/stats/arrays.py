@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
 from azlatency.studies.runs.samples import round_trips, select_one_run
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import ArrayLike, NDArray
-
-    FloatArray: TypeAlias = NDArray[np.float64]
-    #: Values of one run in the order of sending, or the samples of one run.
-    Values: TypeAlias = ArrayLike | pd.Series | pd.DataFrame
+FloatArray: TypeAlias = NDArray[np.float64]
+#: Values of one run in the order of sending, or the samples of one run.
+Values: TypeAlias = ArrayLike | pd.Series | pd.DataFrame
 
 
 def to_array(data: Values) -> tuple[FloatArray, int]:

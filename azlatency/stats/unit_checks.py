@@ -5,15 +5,11 @@ All functions take and return data frames; none infers anything beyond single ru
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from azlatency.logs.parsers import find_parser
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Relative distance from 1 or 1/2 within which n * mean / duration proves what the tool printed.
 TOLERANCE = 0.03

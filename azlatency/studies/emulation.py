@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -17,9 +17,7 @@ from azlatency.logs.schema import document
 from azlatency.studies.runs.path import NetworkPath, route
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError, check_no_link, check_regular, read_own_text
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 _FILE = "truth.json"
 _COLUMNS = ("sender", "receiver", "delay_ns", "mean_ns", "rate_bit_s")

@@ -6,9 +6,9 @@ a time looks the same in a result, a table and a chart.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-import struct
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -329,16 +329,7 @@ def escape_formula(value: Any) -> Any:
 
 def escape_json(text: str) -> str:
     """Escape the characters of a JSON text that are not printable; it stays the same JSON value."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else "".join(f"\\u{unit:04x}" for unit in _utf16_units(char)) for char in text
-    )
-
-
-def _utf16_units(char: str) -> tuple[int, ...]:
-    raw = char.encode("utf-16-le", "surrogatepass")
-    return struct.unpack(f"<{len(raw) // 2}H", raw)
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 
 def separators(count: int) -> list[str]:
@@ -399,4 +390,13 @@ def literal(path: str) -> str:
 def toml_text(value: str) -> str:
     """Escape a text for a basic string of TOML."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in escaped)
+    return "".join(char if char.isprintable() else _toml_escape(ord(char)) for char in escaped)
+
+
+def toml_lines(**values: str) -> list[str]:
+    """Return a line of TOML for each key with its text."""
+    return [f'{key} = "{toml_text(value)}"' for key, value in values.items()]
+
+
+def _toml_escape(code: int) -> str:
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,7 +73,7 @@ class Check:
 
 def check(tables: Logs) -> list[Check]:
     """Check each source of parsed logs; return one result per source, in their order."""
-    runs_of, events_of = _grouped(tables.rows["runs"], "source_id"), _events_by_source(tables.rows["events"])
+    runs_of, events_of = (_grouped(tables.rows[name], "source_id") for name in ("runs", "events"))
     metrics = _grouped((row for row in tables.rows["metrics"] if row["stream"] in _WHOLE_RUN), "run_id")
     quantiles = _grouped(tables.rows["quantiles"], "run_id")
     # Looked at lazily: a block may be in a file, and most begin with a reply.
@@ -84,7 +84,7 @@ def check(tables: Logs) -> list[Check]:
     }
     checks = []
     for source in tables.rows["sources"]:
-        runs, events = runs_of.get(source["source_id"], []), events_of.get(source["source_id"], {})
+        runs, events = (rows.get(source["source_id"], []) for rows in (runs_of, events_of))
         measured = [
             _uses(
                 metrics.get(run["run_id"], []),
@@ -107,31 +107,16 @@ def _grouped(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     return groups
 
 
-@dataclass
-class _Events:
-    """The events with one code: the first one, their number, and whether one of them is a caveat."""
-
-    first: Row
-    count: int = 0
-    is_caveat: bool = False
-
-
-def _events_by_source(events: Iterable[Row]) -> dict[str, dict[str, _Events]]:
-    by_source: dict[str, dict[str, _Events]] = {}
-    for event in events:
-        group = by_source.setdefault(event["source_id"], {}).setdefault(event["code"], _Events(event))
-        group.count += 1
-        group.is_caveat = group.is_caveat or event["severity"] != "info" or event["code"] in _LIMITS
-    return by_source
-
-
-def _check_source(source: Row, uses: tuple[str, ...], events: dict[str, _Events], tools: str) -> Check:
-    remarks = tuple(_remarks(events))
+def _check_source(source: Row, uses: tuple[str, ...], events: Iterable[Row], tools: str) -> Check:
+    by_code = _grouped(events, "code")
+    remarks = tuple(_remarks(by_code))
     if tools and not uses and not remarks:
         remarks = (f"a log of {tools} without a round-trip time or a rate of a network",)
     if not uses:
         return Check(source["path"], "useless", (), remarks)
-    has_caveats = any(group.is_caveat for group in events.values())
+    has_caveats = any(
+        code in _LIMITS or any(event["severity"] != "info" for event in those) for code, those in by_code.items()
+    )
     return Check(source["path"], "limited" if has_caveats else "good", uses, remarks)
 
 
@@ -173,14 +158,10 @@ def _uses(metrics: list[Row], quantiles: list[Row], *, has_samples: bool, has_cl
     return uses
 
 
-def _remarks(events: dict[str, _Events]) -> list[str]:
-    """Return one line per event code: its first line number, how often it occurs, and what it means."""
-    remarks = []
-    for code, group in events.items():
-        first = group.first
-        if first["severity"] == "info" and code not in _LIMITS:
-            continue
-        count = f" ({group.count} times)" if group.count > 1 else ""
-        meaning = f"{_LIMITS[code]}: " if code in _LIMITS else ""
-        remarks.append(f"line {first['line']}{count}: {meaning}{first['text']}")
-    return remarks
+def _remarks(by_code: Mapping[str, Sequence[Row]]) -> Iterator[str]:
+    """Yield a line per event code: its first line number, how often it occurs, and what it means."""
+    for code, (first, *others) in by_code.items():
+        if first["severity"] != "info" or code in _LIMITS:
+            count = f" ({len(others) + 1} times)" if others else ""
+            meaning = f"{_LIMITS[code]}: " if code in _LIMITS else ""
+            yield f"line {first['line']}{count}: {meaning}{first['text']}"

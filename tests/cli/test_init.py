@@ -41,12 +41,13 @@ def test_a_full_disk_leaves_no_half_file_that_the_next_one_would_keep(
 ) -> None:
     written: list[str] = []
 
-    def write_text(path: Path, text: str, *args: object, **options: object) -> int:
-        path.write_bytes(text[: len(text) // 2].encode())
+    def write_bytes(path: Path, raw: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(raw[: len(raw) // 2])
         written.append(path.name)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", write_text)
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
     with pytest.raises(OSError, match=r"README\.md"):
         init(tmp_path)
     assert written and not list(tmp_path.iterdir())

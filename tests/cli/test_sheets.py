@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from azlatency.cli.sheets import Format, show
+from azlatency.cli.sheets import show
 from azlatency.gate.formats import Line, Sheet
 
 CELLS = {"verdict": "CHANGED", "path": "a\x1b[31m → b"}
@@ -24,8 +24,8 @@ SHEET = Sheet(
 
 
 def test_a_file_gets_the_format_and_the_terminal_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for format, begin in ((Format.table, "### ❌ Changed"), (Format.json, '{\n "a": 1'), (Format.junit, "<?xml")):
-        file = tmp_path / "new" / format.value
+    for format, begin in (("table", "### ❌ Changed"), ("json", '{\n "a": 1'), ("junit", "<?xml")):
+        file = tmp_path / "new" / format
         show(SHEET, {"a": 1}, format, file)
         assert file.read_text("utf-8").startswith(begin)
         printed = capsys.readouterr().out
@@ -35,5 +35,5 @@ def test_a_file_gets_the_format_and_the_terminal_the_table(tmp_path: Path, capsy
 
 
 def test_without_a_file_the_format_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    show(SHEET, {"a": None}, Format.json, None)
+    show(SHEET, {"a": None}, "json", None)
     assert capsys.readouterr().out == '{\n "a": null\n}\n'

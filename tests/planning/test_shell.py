@@ -23,8 +23,6 @@ from helpers.command import Completed, azlatency
 from helpers.namespaces import joined, needs
 from helpers.notebooks import run as run_notebook
 from helpers.places import ROOT
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from azlatency.logs.schema import FRAMES
 from azlatency.planning.design import (
@@ -32,7 +30,7 @@ from azlatency.planning.design import (
     Rounds,
     make_host,
 )
-from azlatency.planning.shell import shell_script, toml
+from azlatency.planning.shell import shell_script
 
 ROUNDS = Rounds(2, "as requested with --rounds")
 
@@ -475,9 +473,3 @@ def test_an_interrupted_script_stops_its_servers_and_can_continue(tmp_path: Path
         assert again.returncode == 0 and left_running(names) == set(), again.stderr
     rows = list(csv.DictReader((tmp_path / "logs" / "runs.csv").read_text("utf-8").splitlines()))
     assert len({row["log"] for row in rows}) == len(rows) == 3
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-@example("\U000e0001 tag, \x00, \x7f, \ufeff")
-def test_toml_strings_round_trip(text: str) -> None:
-    assert tomllib.loads(f"name = {toml(text)}") == {"name": text}

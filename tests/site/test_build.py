@@ -15,9 +15,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from azlatency.logs.parse import LogError
 from azlatency.site import build as report
-from azlatency.site.kernels.outputs import write_whole
 from azlatency.site.scripts import scripts
 from azlatency.studies.imports.importer import import_study
+from azlatency.studies.store.replacing import replaced
 
 EVIL = "</pre></style></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -230,9 +230,9 @@ def test_an_earlier_site_is_cleared_and_nothing_else(project: Project, tmp_path:
     (site / ".azlatency-site.json").write_text('["index.html", "old/01.html", "../outside.html"]')
     (tmp_path / "outside.html").write_text("")
     made = report._Site(site, project.root / "notebooks")
-    made.take_over([])
-    assert len(list(site.rglob("*.*"))) == 5, "the old site stays until the new one is whole"
-    made.publish()
+    with replaced(site) as folder:
+        made.take_over(folder, [])
+        assert len(list(site.rglob("*.*"))) == 5, "the old site stays until the new one is whole"
     assert sorted(path.name for path in site.rglob("*.*")) == ["mine.html", "mine.txt"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.html", "site"]
     assert (tmp_path / "outside.html").exists()
@@ -318,13 +318,3 @@ def test_no_page_and_no_notebook_has_control_or_direction_characters(project: Pr
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]", text), path
         # Escaped in JSON, but not in the source of a cell.
         assert not re.search(r"(?<!\\)\\u(?:00[01]|202|009)", text) or path.suffix == ".html", path
-
-
-def test_a_full_disk_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_arguments: object, **_options: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="No space left on device") as raised:
-        write_whole(tmp_path / "page.html", "text")
-    assert raised.value.filename == str(tmp_path / "page.html")

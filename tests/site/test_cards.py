@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 from helpers.studies import load, load_card
@@ -53,7 +54,7 @@ def test_a_value_leads_to_the_line_that_prints_it() -> None:
     # 66.8 µs is twice the half round trip that sockperf prints.
     path, text = quotes[targets["66.8 µs"]]
     assert path == "az1-az1/sockperf.log" and text is not None and "percentile 50.000 =   33.4" in text
-    assert stored_card(json.loads(json.dumps(card.record()))) == card
+    assert stored_card(json.loads(json.dumps(asdict(card)))) == card
 
 
 @pytest.mark.parametrize("name", ["uksouth-echo-latency", "westeurope-psping", "ec2-token-buckets", "emulated-zones"])
@@ -87,7 +88,7 @@ def test_an_unusable_record_is_not_a_card(bad: object) -> None:
 
 def test_a_card_survives_the_record_of_the_report() -> None:
     card = card_view(record(1.0, 2.0))
-    assert card is not None and stored_card(json.loads(json.dumps(card.record()))) == card
+    assert card is not None and stored_card(json.loads(json.dumps(asdict(card)))) == card
     assert stored_card(None) is None
     assert stored_card({"dots": [], "answer": "of another version"}) is None
 

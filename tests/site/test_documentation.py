@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -27,7 +26,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(report, "CONCEPTS", root / "docs")
         built = report._Site(root / "site", root / "notebooks")
         built.finish([], [])
-    built.publish()
     return root / "site"
 
 
@@ -48,10 +46,9 @@ def test_concepts_are_safe(site: Path) -> None:
 
 def test_a_long_document_folds_its_sections() -> None:
     """Its headings stay headings, and nothing is escaped twice."""
-    environment = SimpleNamespace(get_template=lambda _: SimpleNamespace(render=lambda **options: str(options["html"])))
-    html, _ = Document("docs/a.html", f"# A\n\nShort.\n\n## B & C\n\n{'word ' * 800}").page(environment, [])
+    html, _ = Document("docs/a.html", f"# A\n\nShort.\n\n## B & C\n\n{'word ' * 800}").content()
     assert html.startswith(
         '<h1 id="a">A</h1>\n<p>Short.</p>\n<details class="method"><summary><h2 id="b-c">B &amp; C</h2>'
     )
-    html, _ = Document("docs/a.html", "# A\n\n## B\n\nword").page(environment, [])
+    html, _ = Document("docs/a.html", "# A\n\n## B\n\nword").content()
     assert "<details" not in html

@@ -189,7 +189,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             for number in (1, 60)
         )
         made_by = report._Site(root / "site", root / "notebooks")
-        made_by.take_over([])
         made = []
         for number in (0, 1):
             job = pages.Job(study=study, chapters=chapters, number=number)
@@ -201,7 +200,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         )
         report._write(made_by._out / job.page, made_by.page(job, _notebook(rows=6), None)[0])
         made_by.finish([study], made)
-        made_by.publish()
     yield root / "site"
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import doctest
 import math
+import tomllib
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from azlatency.studies import format as format_module
 from azlatency.studies.format import (
@@ -18,6 +21,7 @@ from azlatency.studies.format import (
     in_order,
     join_words,
     one_prefix,
+    toml_text,
 )
 
 
@@ -128,3 +132,9 @@ def test_right_to_left_names_are_marked_before_an_arrow_and_before_a_column_only
         in_order("\u0627\u0628 1 → \u0627\u0628 2  5") == "\u0627\u0628 1\u200e →\u200e \u0627\u0628 2\u200e  \u200e5"
     )
     assert in_order("az1 → az2  5, \u0627\u0628 1") == "az1 → az2  5, \u0627\u0628 1"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+@example("\U000e0001 tag, \x00, \x7f, \ufeff")
+def test_toml_strings_round_trip(text: str) -> None:
+    assert tomllib.loads(f'name = "{toml_text(text)}"') == {"name": text}

@@ -1,4 +1,4 @@
-"""Notebooks run by papermill on warm kernels: one kernel per worker, emptied between notebooks.
+"""Notebooks run on warm kernels: one kernel per worker, emptied between notebooks.
 
 A cold kernel imports pandas, pyarrow, scipy and matplotlib again for every notebook, which costs more than the notebook
 itself. Three notebooks for six studies on two cores: papermill with a kernel per notebook 45 s (36 CPU-s), warm kernels

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from azlatency.studies.format import visible
+from azlatency.studies.store.replacing import write_whole
 
 
 def normalise(nb: Any, known_ids: Sequence[str] = ()) -> Any:
@@ -55,18 +56,6 @@ def write_notebook(nb: Any, path: Path) -> None:
 
     text = nbformat.writes(nb, version=4, sort_keys=True).rstrip("\n") + "\n"
     write_whole(path, text)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in one step; the error of a full disk, which names no file, names this one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
-        temporary.write_text(text, "utf-8", newline="\n")
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    os.replace(temporary, path)
 
 
 def cell_ids(notebook: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""An IPython kernel that runs notebook after notebook under papermill."""
+"""An IPython kernel that runs notebook after notebook; papermill fills in their parameters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import suppress
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ from azlatency.site.kernels.outputs import cell_ids, normalise
 
 #: Longest time that one cell, or the start of a kernel, may take, in seconds: machines may be busy.
 CELL_TIMEOUT = 600
-_ENGINE = "azlatency-warm"
 _RESET = "__import__('azlatency.site.kernels.session').site.kernels.session.reset_session()"
 _READ = "print(__import__('azlatency.site.kernels.session').site.kernels.session.files_read())"
 #: No history on disk. IPython must not put the working directory on the import path: it may be a stranger's folder, and
@@ -70,44 +67,41 @@ class WarmKernel:
         raises what reading it raises.
         """
         import papermill
-        from papermill.exceptions import PapermillExecutionError
 
-        _register_engine()
-        kept: list[Any] = []
-        # The error is read from the outputs: papermill does not count SystemExit as one.
-        with suppress(PapermillExecutionError):
-            papermill.execute_notebook(
-                str(notebook),
-                None,
-                parameters,
-                engine_name=_ENGINE,
-                kernel_name="python3",
-                language="python",
-                progress_bar=False,
-                kernel=self,
-                kept=kept,
-            )
-        executed = normalise(kept[0], cell_ids(notebook))
+        prepared = papermill.execute_notebook(
+            str(notebook), None, parameters, kernel_name="python3", language="python", prepare_only=True
+        )
+        self._ready()
+        self._run_cells(prepared)
+        executed = normalise(prepared, cell_ids(notebook))
         error = _first_error(executed)
         self.read = () if error else tuple(json.loads(self._execute(_READ)))
         return executed, error
 
-    def execute_cells(self, nb_man: Any) -> None:
-        """Run the cells of papermill's execution manager; what stops the kernel becomes the cell's error output."""
-        from nbclient.exceptions import CellControlSignal, DeadKernelError
-        from papermill.clientwrap import PapermillNotebookClient
+    def _run_cells(self, nb: Any) -> None:
+        """Run cells up to the first error, which is in the outputs, as is what stops the kernel."""
+        from nbclient.exceptions import CellControlSignal, CellExecutionError, DeadKernelError
 
-        self._ready()
         # A generous wait for output: on a busy machine nbclient's four seconds end healthy notebooks.
-        options = {"timeout": CELL_TIMEOUT, "iopub_timeout": 60, "record_timing": False, "log": _log}
-        client = PapermillNotebookClient(nb_man, km=self._manager, coalesce_streams=True, **options)
-        client.kc = self._client  # nbclient shuts down neither a manager nor a client that it did not make
+        client = self._cell_client(
+            nb, iopub_timeout=60, raise_on_iopub_timeout=True, record_timing=False, coalesce_streams=True
+        )
         try:
             client.execute()
+        except CellExecutionError:
+            pass
         except (DeadKernelError, CellControlSignal) as error:
             text = "the kernel died; perhaps it ran out of memory" if isinstance(error, DeadKernelError) else str(error)
-            _note_error(nb_man.nb, client.code_cells_executed, type(error).__name__, text)
+            _note_error(nb, client.code_cells_executed, type(error).__name__, text)
             self.stop()
+
+    def _cell_client(self, nb: Any, **options: Any) -> Any:
+        """Return what runs the cells of a notebook on this kernel."""
+        from nbclient import NotebookClient
+
+        client = NotebookClient(nb, km=self._manager, timeout=CELL_TIMEOUT, log=_log, **options)
+        client.kc = self._client  # nbclient shuts down neither a manager nor a client that it did not make
+        return client
 
     def stop(self) -> None:
         """Kill the kernel; it has no state to save."""
@@ -177,40 +171,12 @@ class WarmKernel:
 
     def _execute(self, code: str) -> str:
         """Run code outside any notebook and return what it prints; raises where it fails."""
-        from nbclient import NotebookClient
         from nbformat.v4 import new_code_cell, new_notebook
 
         notebook = new_notebook(cells=[new_code_cell(code)])
-        client = NotebookClient(notebook, km=self._manager, timeout=CELL_TIMEOUT, log=_log)
-        client.kc = self._client
         # Not stored in the history: the notebook's own first cell is number one, in its tracebacks too.
-        client.execute_cell(notebook.cells[0], 0, store_history=False)
+        self._cell_client(notebook).execute_cell(notebook.cells[0], 0, store_history=False)
         return "".join(output.text for output in notebook.cells[0].outputs if output.output_type == "stream")
-
-
-def _register_engine() -> None:
-    """Make `WarmKernel` known to papermill, once."""
-    from papermill.engines import Engine, papermill_engines
-    from papermill.exceptions import PapermillException
-
-    with suppress(PapermillException):
-        papermill_engines.get_engine(_ENGINE)
-        return
-
-    class WarmEngine(Engine):
-        """papermill's bookkeeping around `WarmKernel.execute_cells`."""
-
-        @classmethod
-        def execute_managed_notebook(
-            cls, nb_man: Any, kernel_name: str, *, kernel: WarmKernel, kept: list[Any], **_: Any
-        ) -> None:
-            try:
-                kernel.execute_cells(nb_man)
-            finally:
-                # Kept here, because papermill gives no notebook back after an error and adds its own red text to it.
-                kept.append(deepcopy(nb_man.nb))
-
-    papermill_engines.register(_ENGINE, WarmEngine)
 
 
 def _first_error(nb: Any) -> CellError | None:

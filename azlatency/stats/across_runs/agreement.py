@@ -10,8 +10,9 @@ Sources: Bland & Altman, Lancet 327:307, 1986; RFC 2681 (Type-P); Schuirmann 198
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,16 +21,12 @@ from scipy.stats import t as student
 
 from azlatency.stats.across_runs.run_values import check_columns, is_frame, parse_margin, resolution_of, run_ids_of
 from azlatency.stats.across_runs.two_groups import rounding_bias, summary, tost
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.result import verdict_of
 from azlatency.stats.rows import joined
 from azlatency.studies.runs.groups import check_complete, grouped
 from azlatency.studies.runs.round_trips import latency
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 METHOD = "Bland-Altman on log ratios of (path, round) pairs; two one-sided t tests"
 #: Message sizes that differ by less count as equal: 64 bytes take 0.05 µs at 10 Gbit/s.

@@ -14,8 +14,9 @@ zones (`direction_pairs`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,12 +50,7 @@ from azlatency.studies.runs.path import route
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.selection import is_window
 from azlatency.studies.runs.throughput import throughput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from azlatency.studies.store.study import Study
-
+from azlatency.studies.store.study import Study
 
 METHOD = "log ratios of both directions by round, beside the spread between machines (studentized maximum modulus)"
 #: Flags of pairs whose result is about the machines that were measured.

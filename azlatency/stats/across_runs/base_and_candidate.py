@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, compare_family, compare_sides, sides_of
-from azlatency.stats.across_runs.run_values import check_columns, is_frame
+from azlatency.stats.across_runs.run_values import RunData, check_columns, is_frame
 from azlatency.stats.rows import COMPARISON, Row
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import bases, check_across, label
 from azlatency.studies.runs.path import route
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from azlatency.stats.across_runs.run_values import RunData
 
 
 def compare(  # noqa: PLR0913 - the parameters of one comparison, which completion and errors name

@@ -11,24 +11,28 @@ NSDI 2020), and is flagged. A value that is off by a factor of 100 or more looks
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from azlatency.stats.across_runs.directions import data_path
 from azlatency.stats.across_runs.planning import runs_to_reach
-from azlatency.stats.across_runs.run_values import RunValues, is_frame, refusals, resolution_column, run_values, unit_of
+from azlatency.stats.across_runs.run_values import (
+    RunData,
+    RunValues,
+    is_frame,
+    refusals,
+    resolution_column,
+    run_values,
+    unit_of,
+)
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
 from azlatency.stats.rows import Row, joined, number, with_flags
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import STEP, client_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.studies.store.study import Expectation, Study
+from azlatency.studies.store.study import Expectation, Study
 
 Status = Literal["meets", "fails", "inconclusive"]
 RELATIONS = ("at_least", "at_most", "about", "between")

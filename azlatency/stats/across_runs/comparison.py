@@ -12,12 +12,13 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from azlatency.stats.across_runs.log_ratio import LogRatio, of_groups, of_rounds, spreads_of_pairs
 from azlatency.stats.across_runs.run_values import (
+    RunData,
     RunValues,
     effective_margin,
     in_rounds,
@@ -26,14 +27,11 @@ from azlatency.stats.across_runs.run_values import (
     refusals,
     run_values,
 )
+from azlatency.stats.across_runs.shared_spread import SharedSpread
 from azlatency.stats.across_runs.turns import in_turns
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.result import verdict_of
 from azlatency.stats.rows import COMPARISON, Row, decided, joined, number
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.stats.across_runs.shared_spread import SharedSpread
-    from azlatency.stats.arrays import FloatArray
 
 #: Logarithm of the largest ratio, about that of the largest number.
 _LARGEST_LOG = 700.0

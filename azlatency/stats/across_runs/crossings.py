@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,7 @@ from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.selection import newest_windows
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")

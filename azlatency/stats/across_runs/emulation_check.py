@@ -8,7 +8,7 @@ either path; what remains is the error of the measurement.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -17,10 +17,6 @@ from azlatency.stats.across_runs.typical_run import typical_run
 from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 #: Columns of the frame.
 _COLUMNS = [

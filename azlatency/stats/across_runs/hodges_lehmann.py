@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
+from azlatency.stats.arrays import FloatArray
 
 #: Above this number of runs the exact distributions take too long; the normal approximation is as good there.
 EXACT_RUNS = 200

@@ -20,9 +20,10 @@ Statistics 79:551 (1997), interval of the time of a change.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,7 @@ from scipy.ndimage import median_filter
 from scipy.special import ndtr, stdtr
 
 from azlatency.stats.across_runs.run_order import FEWEST, moments_over_orders, normal_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from azlatency.stats.arrays import FloatArray
+from azlatency.stats.arrays import FloatArray
 
 #: Fewest values of a level; a shorter one is an outlying night.
 SHORTEST = 5

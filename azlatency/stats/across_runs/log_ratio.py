@@ -23,8 +23,9 @@ rounded values.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -32,16 +33,10 @@ from scipy.special import stdtr, stdtrit
 from azlatency.stats.across_runs.attainable import attainable_paired, attainable_unpaired
 from azlatency.stats.across_runs.hodges_lehmann import Shift, hodges_lehmann, pseudomedian
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order
-from azlatency.stats.across_runs.shared_spread import shared_spread
-from azlatency.stats.across_runs.two_groups import rounding_bias, student_interval, summary, welch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
-
-    from azlatency.stats.across_runs.run_values import RunValues
-    from azlatency.stats.across_runs.shared_spread import SharedSpread
-    from azlatency.stats.across_runs.two_groups import Welch
-    from azlatency.stats.arrays import FloatArray
+from azlatency.stats.across_runs.run_values import RunValues
+from azlatency.stats.across_runs.shared_spread import SharedSpread, shared_spread
+from azlatency.stats.across_runs.two_groups import Welch, rounding_bias, student_interval, summary, welch
+from azlatency.stats.arrays import FloatArray
 
 RANK_METHOD = "Hodges-Lehmann estimate on logarithms of run values, interpolated Wilcoxon interval"
 POOLED_METHOD = "pooled t on logarithms of run values"

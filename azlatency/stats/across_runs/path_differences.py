@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides, sides_of
 from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
-from azlatency.stats.across_runs.run_values import is_frame, only_values, refusals, run_values
+from azlatency.stats.across_runs.run_values import RunData, RunValues, is_frame, only_values, refusals, run_values
 from azlatency.stats.across_runs.turns import in_turns
 from azlatency.stats.rows import COMPARISON
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from azlatency.stats.across_runs.run_values import RunData, RunValues
 
 #: What may be said of all paths; ``once`` and ``refused``: no two of them have runs to compare.
 PathVerdict = Literal["different", "equivalent", "inconclusive", "once", "refused"]

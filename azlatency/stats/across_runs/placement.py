@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -18,11 +18,9 @@ from azlatency.stats.across_runs.run_values import RunValues, refusals, run_valu
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
 from azlatency.stats.rows import COMPARISON, joined
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.store.study import Study
 
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
-
-    Row = Mapping[str, Any]
+Row = Mapping[str, Any]
 
 Factor = Literal["placement", "vm_size", "accelerated_networking", "message_bytes"]
 FACTORS: tuple[Factor, ...] = ("placement", "vm_size", "accelerated_networking", "message_bytes")

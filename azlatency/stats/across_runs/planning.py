@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,18 +25,23 @@ from azlatency.stats.across_runs.attainable import MOST, smallest_number
 from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_order import WIDENING
-from azlatency.stats.across_runs.run_values import check_columns, parse_fraction, refusals, run_values, value_column
+from azlatency.stats.across_runs.run_values import (
+    RunData,
+    RunValues,
+    check_columns,
+    parse_fraction,
+    refusals,
+    run_values,
+    value_column,
+)
 from azlatency.stats.across_runs.two_groups import summary
 from azlatency.stats.across_runs.typical_run import FEWEST_FOR_RANKS, median_ends, typical_run
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.result import FEASIBLE
 from azlatency.stats.rows import number
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.format import percent
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.run_values import RunData, RunValues
-    from azlatency.stats.arrays import FloatArray
 
 #: With fewer runs than this a forecast gives only a range.
 PILOT = 5

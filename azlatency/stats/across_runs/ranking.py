@@ -10,16 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, compare_sides
+from azlatency.stats.across_runs.directions import DirectedValues
 from azlatency.stats.across_runs.run_values import RunValues, sorted_rounds
 from azlatency.stats.across_runs.typical_run import PathRuns, typical_runs
 from azlatency.stats.multiplicity import adjust_p
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.directions import DirectedValues
-    from azlatency.stats.rows import Row
+from azlatency.stats.rows import Row
 
 #: Most pairs of zones that are compared.
 MOST_RANKED = 100

@@ -7,16 +7,18 @@ shows any change, and where many series changed, at most this share of those tha
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from azlatency.logs.tables import Logs
 from azlatency.stats.across_runs.comparison import Setting, compare_sides, sides_of
-from azlatency.stats.across_runs.levels import SHORTEST, drift, find_steps, step_at
+from azlatency.stats.across_runs.levels import SHORTEST, Step, drift, find_steps, step_at
 from azlatency.stats.across_runs.run_values import (
     METRICS,
     check_columns,
@@ -31,21 +33,14 @@ from azlatency.stats.across_runs.run_values import (
     run_ids_of,
     unit_of,
 )
+from azlatency.stats.arrays import FloatArray
+from azlatency.stats.rows import Row
 from azlatency.studies.format import natural_key
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import FROM_TABLE, whole_run_values
 from azlatency.studies.runs.throughput import throughput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from azlatency.logs.tables import Logs
-    from azlatency.stats.across_runs.levels import Step
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.rows import Row
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 METHOD = (
     "circular binary segmentation (Olshen et al. 2004), widened for AR(1); false discovery rate over all series "

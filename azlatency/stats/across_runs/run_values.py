@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from azlatency.logs.grammar.units import UnitError, nanoseconds
 from azlatency.logs.schema import refuse_foreign
+from azlatency.stats.arrays import FloatArray
 from azlatency.studies.format import count_of, did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
 from azlatency.studies.runs.left_out import is_incomplete, named
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from typing_extensions import TypeIs
 
-    from azlatency.stats.arrays import FloatArray
-
-    #: One number per run, or one row per run of `azlatency.latency` or `azlatency.throughput`.
-    RunData: TypeAlias = Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame | "RunValues"
+#: One number per run, or one row per run of `azlatency.latency` or `azlatency.throughput`.
+RunData: TypeAlias = "Iterable[float] | NDArray[np.number] | pd.Series | pd.DataFrame | RunValues"
 
 #: Where the order of measuring comes from: the caller, a column, the names of the files (assumed), or nowhere.
 Order: TypeAlias = Literal["given", "started_at", "round", "file", "unknown"]

@@ -11,13 +11,11 @@ Source: Smyth, Statistical Applications in Genetics and Molecular Biology 3:3 (2
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtr, digamma, fdtr, polygamma
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Fewest paths whose variances show how much those of other paths differ.
 FEWEST_PATHS = 4

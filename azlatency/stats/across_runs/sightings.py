@@ -6,24 +6,18 @@ that is named with the reason, so that nobody takes silence for a constant level
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from azlatency.stats.across_runs.levels import SHORTEST, find_steps
+from azlatency.stats.across_runs.levels import SHORTEST, Step, find_steps
+from azlatency.stats.across_runs.run_history import History
+from azlatency.stats.arrays import FloatArray
+from azlatency.stats.rows import Row
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from azlatency.stats.across_runs.levels import Step
-    from azlatency.stats.across_runs.run_history import History
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.rows import Row
 
 _KEYS = ["path", "method", "metric", "what", "unit"]
 _OF_SERIES = ["window_ns", "spacing_ns", "step"]

@@ -8,12 +8,11 @@ Sources: Welch 1947; Schuirmann 1987 (two one-sided tests); Widrow, Kollar & Liu
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from scipy.special import stdtr, stdtrit
 
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
+from azlatency.stats.arrays import FloatArray
 
 
 class Summary(NamedTuple):

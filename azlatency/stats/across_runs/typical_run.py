@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from azlatency.stats.across_runs.log_ratio import spreads_of_pairs
 from azlatency.stats.across_runs.run_order import WIDENING, RunOrder, run_order, warm_up
 from azlatency.stats.across_runs.run_values import (
     VALUE_COLUMNS,
+    RunData,
     RunValues,
     check_columns,
     is_frame,
@@ -34,16 +35,12 @@ from azlatency.stats.across_runs.run_values import (
     value_column,
     without_value,
 )
-from azlatency.stats.across_runs.shared_spread import CLOSE
+from azlatency.stats.across_runs.shared_spread import CLOSE, SharedSpread
 from azlatency.stats.across_runs.two_groups import student_interval
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import ESTIMATE, Row, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from azlatency.stats.across_runs.run_values import RunData
-    from azlatency.stats.across_runs.shared_spread import SharedSpread
-    from azlatency.stats.arrays import FloatArray
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
 _DESCRIBED = frozenset({"no_replication", "incomplete_runs", "overlapping_runs", "doubtful_number"})

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import run_table, whole_run_values
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 _COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids"]
 

@@ -13,16 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.within_run.dependence import long_run_variance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from azlatency.stats.arrays import FloatArray
 
 #: 5 % point of the self-normalised statistic (Shao & Zhang 2010). Its size in 6,000 simulated AR(1) series of 500
 #: blocks is 5.3, 5.1, 6.5, 12.7 % at rho = 0, 0.3, 0.7, 0.95; of 100 blocks 4.8, 5.6, 10, 31 %. It only confirms.

@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.optimize import minimize_scalar
 from scipy.stats import chi2, f, rankdata
 
-from azlatency.stats.arrays import to_array
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
+from azlatency.stats.arrays import FloatArray, Values, to_array
 
 #: Upper limit of the prewhitening coefficient. The textbook value 0.97 leaves a coverage of 55-60 % at rho = 0.99.
 CLIP = 0.9995

@@ -6,17 +6,15 @@ and two modes close to each other remain two.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.studies.runs.run_table import name_of
 from azlatency.studies.runs.samples import numbered_by_run, order_statistic, round_trips
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run, bins of the axis, and the share of packets beyond the axis.
 FEWEST, BINS, BEYOND = 100, 160, 0.002

@@ -12,20 +12,16 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
 from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import autocorrelation_time
 from azlatency.stats.within_run.one_run import NO_INTERVAL, Options, Run, sort_run
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.stats.within_run.proportions import clopper_pearson
 from azlatency.studies.format import format_value
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
 
 METHOD = "Clopper & Pearson 1934 at the effective n of 1{x > limit} (Geyer 1992)"
 TABLE = "bounds of the count in a printed table, then Clopper & Pearson 1934 at either bound"

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import Values, to_array
 from azlatency.stats.within_run.quantiles import quantiles
 from azlatency.studies.format import percentile
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from azlatency.stats.arrays import Values
 
 
 def fan_out(

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from azlatency.stats.rows import QUANTILES, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 from azlatency.studies.format import percentile
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 METHOD = f"bounds of the classes that contain the {EXACT}"
 #: Levels that are estimated by default: they draw the distribution function.

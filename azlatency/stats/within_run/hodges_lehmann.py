@@ -6,15 +6,13 @@ Sources: Hodges & Lehmann, Annals of Mathematical Statistics 34:598 (1963); Mose
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.within_run.dependence import autocorrelation_time
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
 
 #: Most pairwise differences that are computed at once; above it, ranks are found by bisection.
 _MOST_PAIRS = 200_000

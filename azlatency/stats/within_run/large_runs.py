@@ -12,23 +12,21 @@ import math
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from azlatency.logs.parse import LogError
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
+from azlatency.stats.arrays import FloatArray
+from azlatency.stats.rows import Row
 from azlatency.stats.within_run.dependence import MIN_EFFECTIVE, autocorrelation_time, dependence
 from azlatency.stats.within_run.one_run import BURSTS, Options, Run
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from duckdb import DuckDBPyConnection
-
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.rows import Row
 
 #: A study with more samples is not loaded as a whole, and DuckDB counts the packets of a run with more.
 LARGE = 5_000_000

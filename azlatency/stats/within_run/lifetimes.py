@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import CensoredData, chi2, ecdf
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from azlatency.stats.arrays import FloatArray
+from azlatency.stats.arrays import FloatArray
 
 METHOD = (
     "Kaplan & Meier 1958, log-log interval (Brookmeyer & Crowley 1982); rate: exact Poisson (Garwood 1936), for a "

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import dependence, indicator_autocorrelation_time
 from azlatency.stats.within_run.order_statistics import EFFECTIVE, EXACT, MIN_BEYOND, interval_ranks, point_rank
 from azlatency.studies.format import percentile
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from azlatency.stats.arrays import FloatArray
 
 #: Effective packets beyond a percentile of dependent packets with fewer of which the interval may be too short: with
 #: 20 to 100 it covers 88 to 90 % (p99 of 100,000 packets), because the dependence of rare packets is underestimated.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pandas as pd
 
 from azlatency.logs.schema import refuse_foreign
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
 from azlatency.stats.rows import QUANTILES, Row, joined
 from azlatency.stats.within_run import large_runs
 from azlatency.stats.within_run.one_run import Options, sort_run
@@ -23,9 +23,6 @@ from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.samples import bounds, counted, sample_count
 from azlatency.studies.store.study import Study
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
 
 #: Levels that are estimated by default.
 LEVELS = (0.5, 0.9, 0.99, 0.999, 0.9999)

@@ -11,21 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
 from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import autocorrelation_time, dependence
 from azlatency.stats.within_run.one_run import NO_INTERVAL
 from azlatency.stats.within_run.order_statistics import MIN_BEYOND
 from azlatency.studies.format import percentile
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
 
 #: Effective packets below which the interval is too short where long waits come together: it covers 83 to 89 % in a
 #: queue at 80 % load.

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
+from azlatency.stats.rows import Row
 from azlatency.stats.within_run.change_points import (
     CONFIRMED,
     MOST_BLOCKS,
@@ -28,12 +30,6 @@ from azlatency.stats.within_run.change_points import (
 )
 from azlatency.stats.within_run.hodges_lehmann import hodges_lehmann
 from azlatency.studies.runs.samples import select_one_run
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from azlatency.stats.arrays import FloatArray, Values
-    from azlatency.stats.rows import Row
 
 #: Fewest blocks of any run that is judged.
 FEWEST_BLOCKS = 20

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import ESTIMATE
 from azlatency.stats.within_run.exceedance import exceedance, histogram_exceedance, table_exceedance
 from azlatency.stats.within_run.fan_out import fan_out
@@ -16,10 +17,7 @@ from azlatency.stats.within_run.remaining_wait import remaining_wait
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import frequency_tables, name_of
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Fewest samples of a run whose tail is analysed, most points of its curve, and the levels that are estimated.
 FEWEST = 1000

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from azlatency.stats.arrays import Values
 from azlatency.stats.within_run.change_points import best_partitions, remove_segment_means
 from azlatency.stats.within_run.dependence import long_run_variance
 from azlatency.stats.within_run.throughput_intervals import BURST_S, finite_rates
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import Values
 
 #: A stream that falls to this share of its rate stopped; token buckets leave more than a hundredth.
 STOPPED = 1e-4

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
 from azlatency.stats.rows import Row, blank_estimate, joined
 from azlatency.stats.within_run.dependence import ljung_box, long_run_variance
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
 
 SHORT = "Student t of interval rates as if independent"
 LONG = "Student t, prewhitened long-run variance (Andrews & Monahan 1992)"

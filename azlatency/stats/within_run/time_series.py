@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from statistics import median, median_low
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from azlatency.logs.tables import Logs
+from azlatency.stats.arrays import FloatArray
+from azlatency.stats.rows import Row
 from azlatency.stats.within_run.lifetimes import Lifetimes, lifetimes
 from azlatency.stats.within_run.stability import frame_of_shifts, level_of_run
 from azlatency.stats.within_run.throttling import fall_of_rates
@@ -16,12 +19,7 @@ from azlatency.stats.within_run.trend import drift_of
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, name_of, once_per_study
 from azlatency.studies.runs.samples import numbered_by_run, round_trips
-
-if TYPE_CHECKING:
-    from azlatency.logs.tables import Logs
-    from azlatency.stats.arrays import FloatArray
-    from azlatency.stats.rows import Row
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Statuses of a run that was cut off; any other run outlived its test.
 CUT_OFF = ("failed", "truncated")

@@ -6,18 +6,14 @@ Sources: Sen, JASA 63:1379 (1968); Hamed & Rao, Journal of Hydrology 204:182 (19
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, theilslopes
 
-from azlatency.stats.arrays import to_array
+from azlatency.stats.arrays import FloatArray, Values, to_array
 from azlatency.stats.rows import Row, blank_estimate
 from azlatency.stats.within_run.dependence import autocorrelation_time
-
-if TYPE_CHECKING:
-    from azlatency.stats.arrays import FloatArray, Values
 
 METHOD = "Theil-Sen slope over the run (Sen 1968), variance times the residuals' autocorrelation time"
 #: Most block medians of which a slope is computed.

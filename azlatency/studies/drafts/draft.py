@@ -20,11 +20,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 
+import pandas as pd
+
 from azlatency.logs.parse import NO_LOG
 from azlatency.logs.tables import Logs
-from azlatency.studies.format import count_of, literal, printable, toml_text
+from azlatency.studies.format import count_of, literal, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import series_that_count
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
+from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.treatments import treatments
 from azlatency.studies.store.study import Study
@@ -102,23 +105,31 @@ class _Described:
         return f"{self.path}: {', '.join(says)}"
 
 
-def names_of(study: Study) -> Logs:
-    """Return what a draft reads of a study: its logs, and the tool, ends, zone and label of each run."""
-    logs = Logs()
-    logs.rows["sources"] = study.sources[["source_id", "path"]].to_dict("records")
-    columns = ["source_id", "tool", "client", "server", "zone", "heading"]
-    logs.rows["runs"] = study.runs[columns].astype(object).fillna("").to_dict("records")
-    return logs
+def _runs_of(study: Study | Logs) -> pd.DataFrame:
+    """Return what a draft reads of each run: the path of its log, tool, ends, zone and label; empty where unknown."""
+    runs = study.runs.merge(study.sources[["source_id", "path"]], on="source_id")
+    return runs[["path", "tool", "client", "server", "zone", "heading"]].astype(object).fillna("")
 
 
-def draft(name: str, tables: Logs) -> str:
-    """Draft a ``study.toml`` from parsed logs, whose paths are relative to the folder of the study."""
-    tools = _tools(tables)
-    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
-    logs = [path for path in paths_of.values() if path in tools]
-    described = _describe(logs, _addresses(tables))
+def _tools(runs: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the tools of each log with a run."""
+    return {str(path): tuple(dict.fromkeys(tools)) for path, tools in grouped(runs, "path")["tool"]}
+
+
+def _addresses(runs: pd.DataFrame) -> dict[str, list[tuple[str, str]]]:
+    """Return the addresses of the client and the server of each run, by log; empty where a log names none."""
+    ends = grouped(runs, "path")[["client", "server"]]
+    return {str(path): list(rows.itertuples(index=False, name=None)) for path, rows in ends}
+
+
+def draft(name: str, study: Study | Logs) -> str:
+    """Draft a ``study.toml`` from logs whose paths are relative to the folder of the study."""
+    runs, paths = _runs_of(study), list(study.sources["path"])
+    tools = _tools(runs)
+    logs = [path for path in paths if path in tools]
+    described = _describe(logs, _addresses(runs))
     scenarios = _scenarios(logs, tools, described)
-    if not any(run.get("heading") for run in tables.rows["runs"]):  # a scenario of study.toml hides labels
+    if not any(runs["heading"]):  # a scenario of study.toml hides labels
         described = _with_folders(described, scenarios, logs)
     lines = [
         "[study]",
@@ -135,10 +146,10 @@ def draft(name: str, tables: Logs) -> str:
     ]
     entries, without_entry = _end_entries(described, logs)
     named = {item.path for item in described if {"zone", "client", "peer_region"} & set(item.values)} - without_entry
-    without_zone = {paths_of[row["source_id"]] for row in tables.rows["runs"] if not row.get("zone")}
+    without_zone = {*runs.loc[runs["zone"] == "", "path"]}
     open_logs = [path for path in logs if path in without_zone - named]
     lines += [*entries, *_open_entries(open_logs, logs, tools, scenarios)]
-    others = [printable(path) for path in paths_of.values() if path not in tools]
+    others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
         unknown.append(f"# … and {count_of(len(others) - _EXAMPLES, 'more file')}")
@@ -195,12 +206,12 @@ def _scenarios(
     return {path: each.scenario for path, each in zip(logs, found, strict=True) if each.scenario}
 
 
-def draft_runs(tables: Logs) -> str:
+def draft_runs(study: Study | Logs) -> str:
     """Draft a ``runs.csv`` with one row per log; cells that the names do not answer are empty. See `draft`."""
-    tools = _tools(tables)
-    paths = [row["path"] for row in tables.rows["sources"]]
+    runs, paths = _runs_of(study), list(study.sources["path"])
+    tools = _tools(runs)
     logs = [path for path in paths if path in tools]
-    described = _describe(logs, _addresses(tables))
+    described = _describe(logs, _addresses(runs))
     by_path = {path: {"scenario": scenario} for path, scenario in _scenarios(logs, tools, described).items()}
     for item in described:
         by_path.setdefault(item.path, {}).update(item.values)
@@ -232,16 +243,6 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
         examples = {str(sorted(item.values.items())): item for item in reversed(items)}
         lines += [f"    # {printable(str(item))}" for item in [*reversed(examples.values())][:_EXAMPLES]]
     return [*lines, "]"]
-
-
-def _addresses(tables: Logs) -> dict[str, list[tuple[str, str]]]:
-    """Return the addresses of the client and the server of each run, by log; empty where a log names none."""
-    paths_of = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
-    found: dict[str, list[tuple[str, str]]] = {}
-    for run in tables.rows["runs"]:
-        ends = (run.get("client") or "", run.get("server") or "")
-        found.setdefault(paths_of[run["source_id"]], []).append(ends)
-    return found
 
 
 def _host_pairs(logs: Sequence[str], addresses: Mapping[str, Sequence[tuple[str, str]]]) -> dict[str, re.Match[str]]:
@@ -383,12 +384,11 @@ def _end_entries(described: Sequence[_Described], logs: Sequence[str]) -> tuple[
         matched = {path for glob in globs for path in fnmatch.filter(logs, glob)}
         chosen = globs if matched == set(paths) else [literal(path) for path in paths[:_MOST_PATTERNS]]
         left_out.update(paths[_MOST_PATTERNS:] if chosen is not globs else ())
-        said = [f'{name} = "{toml_text(value)}"' for name, value in values]
         for glob in chosen:
             head = (
                 [] if lines else ["", "# Other names look like these, so these logs have entries instead of a pattern."]
             )
-            lines += [*head, "[[run]]", f'log = "{toml_text(glob)}"', *said]
+            lines += [*head, "[[run]]", *toml_lines(log=glob, **dict(values))]
     return lines, left_out
 
 
@@ -529,11 +529,3 @@ def _tail(text: str, *, after: bool) -> str:
     tail = word[0] if word else text
     start = text[:1] if after else ""
     return f"{start}*{tail}" if len(start) + len(tail) < len(text) else text
-
-
-def _tools(tables: Logs) -> dict[str, tuple[str, ...]]:
-    names = {row["source_id"]: row["path"] for row in tables.rows["sources"]}
-    tools_by_path: dict[str, list[str]] = {}
-    for run in tables.rows["runs"]:
-        tools_by_path.setdefault(names[run["source_id"]], []).append(run["tool"])
-    return {path: tuple(dict.fromkeys(tools)) for path, tools in tools_by_path.items()}

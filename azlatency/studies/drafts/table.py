@@ -75,7 +75,7 @@ def draft_table(source: Source, name: str) -> list[str]:
         named = {"client": '"row"', "server": '"column"', "rtt_mean": '"cell"'}
         headings, left = {"rtt_mean": "the cells"}, []
         matrix = ["matrix = true   # zone and peer_zone, or region and peer_region, if the ends are these"]
-    said = ", ".join(f"{_toml_key(key)} = {text}" for key, text in named.items())
+    said = ", ".join(f'"{key}" = {text}' if "." in key else f"{key} = {text}" for key, text in named.items())
     not_used = [f"# {what}: {', '.join(map(printable, left))}"[:200]] if left else []
     return [
         "[[table]]",
@@ -146,7 +146,3 @@ def _fits(hint: str, key: str, heading: str, cells: Collection[str]) -> bool:
         return True
     is_time = key.startswith("rtt_")
     return are_numbers and not (is_time and re.search(rf"(?<![^\W\d])(?:{_NO_TIME})(?![^\W\d])", words, re.IGNORECASE))
-
-
-def _toml_key(key: str) -> str:
-    return f'"{key}"' if "." in key else key

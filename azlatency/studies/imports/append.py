@@ -27,6 +27,7 @@ from azlatency.studies.imports.ingest import copy_sources
 from azlatency.studies.manifest.manifest import FILE_NAME, Manifest, read_manifest
 from azlatency.studies.store.folders import data_folder
 from azlatency.studies.store.own_files import ManifestError, read_own_csv, read_own_toml
+from azlatency.studies.store.replacing import write_whole
 
 _DATE = re.compile(r"(?<!\d)\d{4}[-_.]?\d\d[-_.]?\d\d(?!\d)")
 #: Where a night is copied to before it becomes a folder of the study; hidden files are not imported.
@@ -103,7 +104,7 @@ def append(source: Path, folder: Path) -> Night:
     shutil.rmtree(staging, ignore_errors=True)
     # After the logs: a job that is killed here and repeated finds their folder, and adds the rows.
     for path, content in writes.items():
-        _write(path, content)
+        write_whole(path, content)
     return Night(name, len(new), (*notes, *more, *copied.refused))
 
 
@@ -153,13 +154,6 @@ def _join(of_night: Manifest, folder: Path, name: str) -> tuple[dict[Path, bytes
     writer.writerows([*rows, *added])
     # The manifest last: without it, a job that is repeated starts anew.
     return {target: text.getvalue().encode()} | manifest, ()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Replace a file atomically."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    os.replace(part, path)
 
 
 def _name(source: Path, folder: Path) -> tuple[str, tuple[str, ...]]:

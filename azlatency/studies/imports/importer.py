@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from concurrent.futures import Executor
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,7 +31,7 @@ from azlatency.studies.format import count_of
 from azlatency.studies.imports.assembly import assemble, shortened
 from azlatency.studies.imports.changes import Mark, archive_of, find_manifest, fingerprint, list_files
 from azlatency.studies.imports.measured_table import TOLD
-from azlatency.studies.imports.parsing import CHANGED, LargeSamples, ParsedBatch, parse_files
+from azlatency.studies.imports.parsing import LargeSamples, ParsedBatch, parse_files, problem_of
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
@@ -39,14 +39,17 @@ from azlatency.studies.runs.run_table import paths_by_scenario
 from azlatency.studies.store.folders import check_study_name, data_folder, list_studies
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
 from azlatency.studies.store.remote import (
+    CHANGED,
     ChangedError,
     RemoteFile,
     checked_out,
     fetched_manifest,
     is_url,
     local_path,
+    on_disk,
     publish,
 )
+from azlatency.studies.store.replacing import recover
 from azlatency.studies.store.study import (
     LAYOUT,
     STAMP_FILE,
@@ -56,7 +59,6 @@ from azlatency.studies.store.study import (
     digest,
     empty_stamp,
     read_stamp,
-    recover,
     unlisted_files,
 )
 from azlatency.studies.store.tables import large_files, read_stored, source_of
@@ -195,8 +197,11 @@ def import_study(
         folder = Path(out or data_folder("processed")) / name
         if is_remote:
             folder = stack.enter_context(checked_out(str(out), name))
-        if not replace:
-            _check_origin(folder, name, sources)
+        if not replace and (origin := other_origin(folder, name, sources)):
+            raise LogError(
+                f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing "
+                "was written. Choose another name, or replace the study with --replace (in Python: replace=True)"
+            )
         summary = _import(name, sources, folder, stack, executor, progress, rebuild=rebuild)
         if is_remote:
             if summary.usable and not summary.unchanged:
@@ -392,15 +397,6 @@ def other_origin(folder: Path, name: str, sources: Sequence[Path | str] | None =
     return left_out[0] if is_url(left_out[0]) else os.path.normpath(folder.resolve() / left_out[0])
 
 
-def _check_origin(folder: Path, name: str, sources: Sequence[Path | str] | None) -> None:
-    """Raise `LogError` if the study in this folder contains logs of a place that is not imported now."""
-    if origin := other_origin(folder, name, sources):
-        raise LogError(
-            f"{folder}: study {name!r} was imported from {origin}, not from {_roots(name, sources)[0]}; nothing was "
-            "written. Choose another name, or replace the study with --replace (in Python: replace=True)"
-        )
-
-
 def _intact_stamp(folder: Path, before: Stamp) -> Stamp:
     """Return what was imported before; the empty stamp if its files are not as they were written, so that all are."""
     if before["layout"] != LAYOUT:
@@ -454,7 +450,7 @@ def select_files(
         try:
             files.marks[path] = fingerprint(file, before["files"].get(path)) | {"tool": manifest.tool(path)}
         except OSError as error:
-            summary.unreadable.append(f"{path}: {error.strerror}; check the file")
+            summary.unreadable.append(f"{path}: {problem_of(error)}")
         else:
             files.logs[path] = file
     return files
@@ -475,14 +471,10 @@ def _facts_of_hosts(recordings: Mapping[str, str | RemoteFile], summary: ImportS
     facts = {}
     for path, file in recordings.items():
         try:
-            with (
-                nullcontext(Path(file)) if isinstance(file, str) else file.fetched() as local,
-                local.open("rb") as stream,
-            ):
+            with on_disk(file) as local, local.open("rb") as stream:
                 raw = stream.read(LARGEST_RECORDING + 1)
         except (OSError, ChangedError) as error:
-            reason = f"{error.strerror}; check the file" if isinstance(error, OSError) else CHANGED
-            summary.unreadable.append(f"{path}: {reason}")
+            summary.unreadable.append(f"{path}: {problem_of(error)}")
             continue
         if len(raw) > LARGEST_RECORDING:
             summary.ignored.append(f"{path}: too large for facts about a host")

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from azlatency.logs.parse import LogError
 from azlatency.logs.source.expand import LARGEST_SOURCE, MOST_MEMBERS, iter_entries
 from azlatency.studies.manifest.manifest import FILE_NAME
-from azlatency.studies.store.study import remove_unfinished, unfinished
+from azlatency.studies.store.replacing import remove_unfinished, unfinished
 
 STANDARD_INPUT = "stdin.log"
 

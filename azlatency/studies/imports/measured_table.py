@@ -62,7 +62,8 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
         if table.matrix:
             rows = rows_of_matrix(rows, table.headings, table.columns_beside_matrix)
         head = next((row for row in rows if row.last_line >= table.headings), None)
-        if not table.step and any(name.startswith("rtt_") for name in table.numbers) and _has_no_digits(source):
+        has_no_digits = source.path.casefold().endswith((".parquet", ".pq"))
+        if has_no_digits and not table.step and any(name.startswith("rtt_") for name in table.numbers):
             text = f'a Parquet file shows no step of its numbers; write it, such as step = "0.01", into {table.place}'
             recorder.add_event("no_column", "error", text, 1)
         elif head is None or not any(head.cells):
@@ -77,10 +78,6 @@ def read_table(source: Source, table: MeasuredTable) -> Logs:
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)
     return to_logs(recorder)
-
-
-def _has_no_digits(source: Source) -> bool:
-    return source.path.casefold().endswith((".parquet", ".pq"))
 
 
 class _Reader:
@@ -108,7 +105,7 @@ class _Reader:
                 hint = (
                     f": write its number, such as {found[0] + 1}"
                     if found
-                    else did_you_mean(str(heading), _shortened(head.cells))
+                    else did_you_mean(str(heading), [text[:_LONGEST_HEADING] for text in head.cells[:_MOST_HEADINGS]])
                 )
                 hint = hint or f"; the headings are {', '.join(head.cells)[:200]}"
                 return self._stop(head, f"{what} called {heading!r:.60} ({name}){hint}; correct columns")
@@ -298,11 +295,6 @@ class _Reader:
     def _refuse(self, line: int, kind: str, what: str) -> None:
         first, text, rows = self.problems.get(kind, (line, what, 0))
         self.problems[kind] = first, text, rows + 1
-
-
-def _shortened(headings: list[str]) -> list[str]:
-    """Return headings that can be compared quickly."""
-    return [heading[:_LONGEST_HEADING] for heading in headings[:_MOST_HEADINGS]]
 
 
 def _values(read: _Read) -> dict[str, float]:

@@ -25,7 +25,7 @@ from azlatency.logs.tables import Logs, sample_tables
 from azlatency.studies.imports.changes import Mark, has_changed
 from azlatency.studies.imports.measured_table import read_table
 from azlatency.studies.manifest.measured_table import MARK, MeasuredTable
-from azlatency.studies.store.remote import DISK_ERRORS, ChangedError, RemoteFile
+from azlatency.studies.store.remote import CHANGED, DISK_ERRORS, ChangedError, RemoteFile, on_disk
 from azlatency.studies.store.study import digest
 from azlatency.studies.store.tables import PARSED_RUNS, large_file, sample_folder
 
@@ -35,7 +35,6 @@ _MOST_SAMPLES = 2**18
 #: An import has enough batches for several workers.
 _MOST_FILES, _FEWEST_FILES, _BATCH_BYTES = 256, 16, 4 * 1024**2
 _BATCHES = 32
-CHANGED = "changed while it was read; import it again"
 #: How samples are written: about 4 bytes each.
 SAMPLE_OPTIONS: dict[str, Any] = {
     "compression": "zstd",
@@ -204,21 +203,14 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping
     logs, files, seen = Logs(), [], set()
     large = {}
     for path, file, tool in batch:
-        if path in refused:
-            files.append(ParsedFile("", [], [], refused[path]))
-            continue
         try:
+            if path in refused:
+                raise LogError(refused[path])
             sha256, parts = _parse_file(path, file, tool)
-        except ChangedError:
-            files.append(ParsedFile("", [], [], CHANGED))
-            continue
-        except OSError as error:
-            if error.errno in DISK_ERRORS:
+        except (ChangedError, LogError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in DISK_ERRORS:
                 raise
-            files.append(ParsedFile("", [], [], f"{error.strerror or error}; check the file"))
-            continue
-        except LogError as error:
-            files.append(ParsedFile("", [], [], str(error)))
+            files.append(ParsedFile("", [], [], problem_of(error)))
             continue
         sources = []
         for part in parts:
@@ -241,20 +233,23 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping
     return ParsedBatch(parser_version(), files, tables, large)
 
 
+def problem_of(error: Exception) -> str:
+    """Say what is wrong with a file that cannot be read, and what to do."""
+    return f"{error.strerror or error}; check the file" if isinstance(error, OSError) else str(error)
+
+
 def _parse_file(path: str, file: str | RemoteFile, tool: str | None) -> tuple[str, list[Logs | str]]:
     """Return the hash of a file and all its sources; a source that cannot be read is returned as its message."""
-    if isinstance(file, RemoteFile):
-        with file.fetched() as local:
-            return _parse_file(path, str(local), tool)
     table = MeasuredTable.from_text(tool) if tool is not None and tool.startswith(MARK) else None
-    parts = [
-        str(source)
-        if isinstance(source, SourceError)
-        else read_table(source, table)
-        if table is not None
-        else parse_source(source, tool=tool)
-        for source in expand(Path(file), name=path)
-    ]
-    sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
-    sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
-    return sha256 or digest([Path(file)]), parts  # that of an archive is not the hash of its members
+    with on_disk(file) as local:
+        parts = [
+            str(source)
+            if isinstance(source, SourceError)
+            else read_table(source, table)
+            if table is not None
+            else parse_source(source, tool=tool)
+            for source in expand(local, name=path)
+        ]
+        sources = (part.rows["sources"][0] for part in parts if isinstance(part, Logs))
+        sha256 = next((source["sha256"] for source in sources if source["path"] == path), None)
+        return sha256 or digest([local]), parts  # that of an archive is not the hash of its members

@@ -23,6 +23,7 @@ from azlatency.studies.format import FORMULA, escape_formula
 from azlatency.studies.imports.parsing import SAMPLE_OPTIONS, LargeSamples
 from azlatency.studies.manifest.manifest import Manifest, read_baseline, read_reported
 from azlatency.studies.store.data_package import FILE, data_package
+from azlatency.studies.store.replacing import replaced
 from azlatency.studies.store.study import Stamp, digest, write_stamp
 from azlatency.studies.store.tables import PARSED_RUNS, sample_folder
 
@@ -42,44 +43,33 @@ def write_study(
 
     ``large`` are the samples of large logs by source, ``linked`` those in the old folder.
     """
-    staging = folder.with_name(f".{folder.name}.{os.getpid()}.new")
-    shutil.rmtree(staging, ignore_errors=True)
-    (staging / "samples").mkdir(parents=True)
     try:
-        for file in linked:
-            _link(file, staging / file.relative_to(folder))
-        for source_id, samples in large.items():
-            samples.save(staging, source_id)
-        for name, table in tables.items():
-            if name == "samples":
-                _write_samples(staging, table)
-            else:
-                _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
-        for name, text in descriptions(stamp["study"], manifest).items():
-            _write_text(staging / name, text)
-        files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
-        package = data_package(stamp["study"], manifest.study.get("title"), files)
-        _write_text(staging / FILE, _json(package))
-        written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
-        hashes = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
-        write_stamp(staging, stamp | {"tables": hashes})
-        _replace(folder, staging)
+        with replaced(folder) as staging:
+            (staging / "samples").mkdir()
+            for file in linked:
+                _link(file, staging / file.relative_to(folder))
+            for source_id, samples in large.items():
+                samples.save(staging, source_id)
+            for name, table in tables.items():
+                if name == "samples":
+                    _write_samples(staging, table)
+                else:
+                    _write_table(staging / f"{name}.parquet", table, with_csv=name != PARSED_RUNS)
+            for name, text in descriptions(stamp["study"], manifest).items():
+                _write_text(staging / name, text)
+            files = [PurePosixPath(path.relative_to(staging).as_posix()) for path in staging.rglob("*.parquet")]
+            package = data_package(stamp["study"], manifest.study.get("title"), files)
+            _write_text(staging / FILE, _json(package))
+            written = (path for path in staging.rglob("*") if path.is_file() and path.suffix != ".csv")
+            hashes = {path.relative_to(staging).as_posix(): digest([path]) for path in sorted(written)}
+            write_stamp(staging, stamp | {"tables": hashes})
     except OSError as error:
         if error.filename is None:  # a full disk
             raise OSError(error.errno, error.strerror or str(error), str(folder)) from None
         raise
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
         with suppress(OSError):  # it exists and is not empty, unless this import created it and failed
             folder.parent.rmdir()
-
-
-def _replace(folder: Path, staging: Path) -> None:
-    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
-    if folder.exists():
-        os.rename(folder, old)
-    os.rename(staging, folder)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _link(file: Path, target: Path) -> None:

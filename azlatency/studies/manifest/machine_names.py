@@ -19,15 +19,9 @@ def parse_maps(texts: Sequence[str]) -> list[tuple[str, str]]:
 
 def mapped(name: str | None, maps: Maps) -> str | None:
     """Return the name of the first pattern that matches, or else the name itself."""
-    match = name and first_match(name, maps)
-    return match[1] if match else name
+    return next((to for pattern, to in maps if name and fnmatchcase(name, pattern)), name)
 
 
 def machine_of(name: str | None, maps: Maps) -> str | None:
     """Return the mapped name of a machine; the pattern ``?`` names the machines that the logs do not name."""
     return mapped(name, maps) if name else dict(maps).get("?")
-
-
-def first_match(name: str, maps: Maps) -> tuple[str, str] | None:
-    """Return the first pattern that matches a name, and what replaces the name; None without a match."""
-    return next((one for one in maps if fnmatchcase(name, one[0])), None)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
@@ -146,6 +146,10 @@ class Manifest:
     """Files of the manifest. If their content changes, the import is out of date."""
     conflicts: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Contradictions of two entries: ``file:line`` of the first run that has them, and the number of runs."""
+    _first_conflicts: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    """The first contradiction of each pair of entries."""
+    _merged: dict[tuple[int, ...] | None, dict[str, Any]] = field(default_factory=dict, repr=False)
+    """The values of `_with_defaults` by the entries that match a log."""
 
     def scenarios(self) -> list[str]:
         """Return the scenarios of the entries in their order, without those that a pattern reads from paths."""
@@ -183,16 +187,6 @@ class Manifest:
             return None
         values = (entry.values_of(path, None) for entry in self._entries_for(path) if not entry.ignore)
         return next((row["tool"] for row in values if row and "tool" in row), None)
-
-    @cached_property
-    def _first_conflicts(self) -> dict[tuple[str, str], str]:
-        """The first contradiction of each pair of entries."""
-        return {}
-
-    @cached_property
-    def _merged(self) -> dict[tuple[int, ...] | None, dict[str, Any]]:
-        """The values of `_with_defaults` by the entries that match a log."""
-        return {}
 
     @cached_property
     def _entries_by_path(self) -> dict[str | None, list[int]]:
@@ -366,7 +360,9 @@ def _manifest(folder: Path, name: str | None, content: dict[str, Any], text: str
                 raise ManifestError(f"{place}: {file} is described in {manifest.tables[file].place}, too; keep one")
     manifest.conclusions = [_conclusion(path, *numbered) for numbered in enumerate(stated, start=1)]
     if "runs" in study:
-        manifest.entries += _csv_entries(folder / study["runs"])
+        file = folder / study["runs"]
+        for line, row in read_own_csv(file):
+            manifest.entries.append(_entry(f"{file}:{line}", {key: cell for key, cell in row.items() if cell}))
     try:
         manifest.zones = read_zone_maps(folder / file for file in study.get("zone_maps", []))
     except ZoneMapError as error:
@@ -435,11 +431,6 @@ def _conclusion(path: Path, number: int, stated: dict[str, Any]) -> dict[str, An
         if not isinstance(stated.get(key), str):
             raise ManifestError(f'{path}:1: {where} has no text {key}; add {key} = "…"')
     return stated
-
-
-def _csv_entries(path: Path) -> Iterable[Entry]:
-    for line, row in read_own_csv(path):
-        yield _entry(f"{path}:{line}", {key: value for key, value in row.items() if value})
 
 
 def _entries(place: str, raw: dict[str, Any]) -> list[Entry]:

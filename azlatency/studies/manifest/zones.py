@@ -18,13 +18,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from azlatency.logs.source.decode import SourceError, decode
 from azlatency.studies.store.folders import data_folder
-
-if TYPE_CHECKING:
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 _SUBSCRIPTION = re.compile(r"/subscriptions/([0-9a-fA-F-]{36})/")
 _GOOGLE_ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")

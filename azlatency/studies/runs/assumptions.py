@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from azlatency.logs.recognise.labels import JOINED
-from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_text
+from azlatency.logs.tables import Logs
+from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -26,12 +28,7 @@ from azlatency.studies.runs.treatments import (
     ONE_SERVER,
     labels_apart,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
@@ -155,24 +152,19 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
             for kind, alike in list(repeated.items())[:_MOST]
             for line in (
                 "[[run]]",
-                *(_heading(files, kind) if are_labels else _of_number(kind, alike, kinds)),
-                f'scenario = "{toml_text(_without_numbers(kind.removeprefix(within)))}"',
+                *(toml_lines(transcript=_glob(files), heading=kind) if are_labels else _of_number(kind, alike, kinds)),
+                *toml_lines(scenario=_without_numbers(kind.removeprefix(within))),
             )
         ),
         *([f"# the same for {more} more of these names"] if more > 0 else []),
     ]
 
 
-def _heading(files: Sequence[str], kind: str) -> list[str]:
-    return [f'transcript = "{toml_text(_glob(files))}"', f'heading = "{toml_text(kind)}"']
-
-
 def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[str]:
     """Return the line that chooses files whose names differ in their last number, and no other file."""
     # A pattern matches in any folder, and has its own meaning of braces and stars.
     if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
-        pattern = _LAST_NUMBER.sub("{repeat}", files[0])
-        return [f'pattern = "{toml_text(pattern)}"']
+        return toml_lines(pattern=_LAST_NUMBER.sub("{repeat}", files[0]))
     quoted = [f'"{toml_text(literal(file))}"' for file in files]
     return [f"log = [{', '.join(quoted)}]"]
 
@@ -183,7 +175,7 @@ def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
     names = {_LAST_NUMBER.sub("{repeat}", file) for file in files}
     if len(names) > _MOST or names & files or any({*"*{}"} & {*file} for file in files):
         return []
-    return [line for name in sorted(names) for line in ("[[run]]", f'pattern = "{toml_text(name)}"')]
+    return [line for name in sorted(names) for line in ("[[run]]", *toml_lines(pattern=name))]
 
 
 def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
@@ -197,16 +189,11 @@ def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
                 "name a thing"
             )
             yield "  if it does, add an entry for each to the end of study.toml:"
-            yield from (f"    {line}" for line in _entry(files[0]))
+            entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0])))
+            yield from (f"    {line}" for line in ("[[run]]", *entry))
             yield "  if it counts repeats, add instead:"
             yield from (f"    {line}" for line in joining_entry(files))
             return
-
-
-def _entry(file: str) -> list[str]:
-    """Return the entry that makes the name of a log its scenario."""
-    scenario = toml_text(" ".join(levels_of(file)))
-    return ["[[run]]", f'log = "{toml_text(literal(file))}"', f'scenario = "{scenario}"']
 
 
 def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list[str]:
@@ -230,8 +217,8 @@ def joining_entry(files: Sequence[str]) -> list[str]:
     if len(names) == 1 and len(folders) == 1 and "{" in min(names) and not {"*", "}"} & set(files[0]):
         # Without its number, each name says the same, except where the number has a unit ("5m") or sets a thing.
         is_repeat = len({_words_but_number(file) for file in files}) == 1
-        return ["[[run]]", f'pattern = "{toml_text(min(names))}"', *([] if is_repeat else [same])]
-    return ["[[run]]", f'log = "{toml_text(_glob(files))}"', same]
+        return ["[[run]]", *toml_lines(pattern=min(names)), *([] if is_repeat else [same])]
+    return ["[[run]]", *toml_lines(log=_glob(files)), same]
 
 
 def _words_but_number(file: str) -> tuple[str, ...]:
@@ -304,7 +291,7 @@ def _overlapping(runs: pd.DataFrame) -> Iterator[str]:
         yield f"not pooled: {join_words(map(printable, files))} overlap in time"
         yield "  if they are of different machines, add an entry for each to the end of study.toml:"
         for file, client in zip(files, ("one", "other"), strict=True):
-            yield from ("    [[run]]", f'    log = "{toml_text(literal(file))}"', f'    client = "{client}"')
+            yield from (f"    {line}" for line in ("[[run]]", *toml_lines(log=literal(file), client=client)))
 
 
 def _alone(runs: pd.DataFrame) -> Iterator[str]:

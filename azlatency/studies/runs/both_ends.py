@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from azlatency.logs.record import Row
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COMPARED = (
     "scenario", "round", "repeat", "zone", "peer_zone", "test", "protocol", "client", "server", "started_at",
@@ -95,7 +93,7 @@ def _agree(near: Row, far: Row) -> bool:
     if near["test_id"] is not None and far["test_id"] is not None:
         return _same_ports(near["test_id"], far["test_id"])
     names = ("round", "repeat", "zone", "peer_zone", *(() if far["test"] == "server" else ("test", "protocol")))
-    if any(_contradict(near[name], far[name]) for name in names):
+    if any(None not in (near[name], far[name]) and near[name] != far[name] for name in names):
         return False
     if any(_other_machine(near[name], far[name]) for name in ("client", "server")):
         return False
@@ -118,10 +116,6 @@ def _similar(near: Row, far: Row, transferred: Mapping[str, float]) -> bool:
         one is not None and other is not None and abs(one - other) > _SHARE_APART * max(one, other)
         for one, other in ((near["duration_ns"], far["duration_ns"]), sizes)
     )
-
-
-def _contradict(one: Any, other: Any) -> bool:
-    return one is not None and other is not None and one != other
 
 
 def _other_machine(one: str | None, other: str | None) -> bool:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
+from pandas.api.typing import DataFrameGroupBy
 
 from azlatency.studies.format import count_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from pandas.api.typing import DataFrameGroupBy
 
 
 def grouped(frame: pd.DataFrame, by: str | list[str]) -> DataFrameGroupBy:

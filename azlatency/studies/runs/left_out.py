@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
+import pandas as pd
+
+from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, plain, printable
 from azlatency.studies.runs.round_trips import has_times, latency
 from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_values
 from azlatency.studies.runs.throughput import throughput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
-
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Statuses of runs that do not repeat a complete one, in words.
 _INCOMPLETE = {"truncated": "cut", "failed": "failed", "no_data": "no data"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from azlatency.logs.schema import ROUND_TRIP, document
+from azlatency.logs.tables import Logs
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import (
     STEP,
@@ -23,10 +23,7 @@ from azlatency.studies.runs.run_table import (
     whole_run_values,
 )
 from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
-
-if TYPE_CHECKING:
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: The first part of the names of a quantity's metrics.
 _METRICS = {ROUND_TRIP: "rtt", "connect": "connect"}

@@ -8,7 +8,7 @@ probes, duplicates and void samples do not count.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from azlatency.logs.schema import ROUND_TRIP, UNCOUNTED
+from azlatency.logs.tables import Logs
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.store.study import Study
 from azlatency.studies.store.tables import TABLE_FILES
-
-if TYPE_CHECKING:
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
 
 
 def select_quantity(samples: pd.DataFrame, quantity: str = ROUND_TRIP) -> pd.DataFrame:

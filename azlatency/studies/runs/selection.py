@@ -94,7 +94,8 @@ def select(study: Study, pairs: str) -> Study:
     if not names:
         return study
     runs = run_table(study)
-    zones = [_zones(*ends) for ends in zip(runs["zone"], runs["peer_zone"], strict=True)]
+    both = zip(runs["zone"], runs["peer_zone"], strict=True)
+    zones = [() if pd.isna(zone) or pd.isna(peer) else _zone_pair(zone, peer) for zone, peer in both]
     scenarios = set(study.reported["scenario"].dropna()) if len(study.reported) else set()
     kept: set[str] = set()
     for name in names:
@@ -219,10 +220,6 @@ def without(study: Study, before: Study) -> Study:
         names = ", ".join(sorted(others)) or "none"
         raise LogError(f"{before.name} is compared with one other scenario; name it in the parameter pairs: {names}")
     return select_scenario(study, others.pop())
-
-
-def _zones(client: str | float, server: str | float) -> tuple[str, ...]:
-    return _zone_pair(client, server) if isinstance(client, str) and isinstance(server, str) else ()
 
 
 def _zone_pair(*names: str) -> tuple[str, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
 from azlatency.logs.schema import document
+from azlatency.logs.tables import Logs
 from azlatency.studies.runs.key import SENDER
 from azlatency.studies.runs.run_table import (
     REVERSE,
@@ -20,10 +19,7 @@ from azlatency.studies.runs.run_table import (
     refuse_doubtful,
     stream_rows,
 )
-
-if TYPE_CHECKING:
-    from azlatency.logs.tables import Logs
-    from azlatency.studies.store.study import Study
+from azlatency.studies.store.study import Study
 
 #: Columns of a counted throughput that its row has.
 _COUNTED = ["value", "printed", "printed_unit", "resolution"]

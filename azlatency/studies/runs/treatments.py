@@ -34,6 +34,8 @@ ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_coun
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
 #: Numbers that count nothing: 0.1, -1.
 _FRACTION = re.compile(r"[+-]?\d+\.\d+|[+-]\d+")
+#: What stands around labels.
+_MARKS = " *_#:=-"
 #: Folders above these are compared together.
 _MOST_LEVELS = 12
 #: The scenario of a name that says nothing, beside others that do.
@@ -252,7 +254,7 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
     if without_gap({*map(number_in, alone)}):
         parts = [[text for text in texts if text not in alone] for texts in parts]
     series = series_that_count((text for texts in parts for text in texts), are_labels=True)
-    chains = [{_without_marks(text): _compared(text, series) for text in texts} for texts in parts]
+    chains = [{text.strip(_MARKS): _compared(text, series) for text in texts} for texts in parts]
     common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
     # Labels that differ in a counter only are shown as the first of them.
     shown: dict[str, str] = {}
@@ -265,7 +267,3 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
 def _compared(text: str, series: frozenset[str]) -> str:
     """Return what is compared of a label; of a command all, because numbers and addresses in it are settings."""
     return (text if text.startswith(COMMAND) else label_text(text, series)).casefold()
-
-
-def _without_marks(text: str) -> str:
-    return text.strip(" *_#:=-")

@@ -53,6 +53,11 @@ def data_in(folder: Path) -> Iterator[None]:
             os.environ["AZLATENCY_DATA"] = before
 
 
+def imported_studies() -> list[str]:
+    """Return the names of the studies in ``data/processed``, sorted, without what an import has not finished."""
+    return sorted(path.parent.name for path in data_folder("processed").glob("[!.]*/import.json"))
+
+
 def list_studies() -> list[str]:
     """Return the names of the studies that can be imported.
 

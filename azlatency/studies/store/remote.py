@@ -12,7 +12,7 @@ import errno
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -38,6 +38,10 @@ _PATIENCE = 40
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT)
 
 
+#: What is wrong with a log whose bytes are not those that were listed.
+CHANGED = "changed while it was read; import it again"
+
+
 class ChangedError(Exception):
     """An object that was replaced while it was read."""
 
@@ -61,8 +65,15 @@ class RemoteFile:
                 system.get_file(path, str(target))
                 after = system.info(path)
             if _version(before) != _version(after) or target.stat().st_size != after["size"]:
-                raise ChangedError
+                raise ChangedError(CHANGED)
             yield target
+
+
+@contextmanager
+def on_disk(file: str | RemoteFile) -> Iterator[Path]:
+    """Yield where the bytes of a log are on this machine: those of a store in a temporary file."""
+    with nullcontext(Path(file)) if isinstance(file, str) else file.fetched() as path:
+        yield path
 
 
 def local_path(place: Path | str) -> Path | str:
@@ -101,8 +112,9 @@ def list_url(url: str, *, prefixed: bool) -> tuple[str, list[tuple[RemoteFile, s
     if set(listing) == {base}:
         return "", [(_remote_file(system, base, listing[base]), PurePosixPath(base).name, "")]
     paths = {path: PurePosixPath(path.removeprefix(f"{base}/")) for path in listing}
-    shown = sorted((path for path in listing if not _is_hidden(paths[path])), key=lambda path: paths[path].parts)
-    entries = [(_remote_file(system, path, listing[path]), paths[path].as_posix(), "") for path in shown]
+    shown = (path for path in listing if not any(part.startswith(".") for part in paths[path].parts))
+    in_order = sorted(shown, key=lambda path: paths[path].parts)
+    entries = [(_remote_file(system, path, listing[path]), paths[path].as_posix(), "") for path in in_order]
     return (f"{shown_name(PurePosixPath(base).name)}/" if prefixed else ""), entries
 
 
@@ -242,7 +254,3 @@ def _remote_file(system: Any, path: str, info: dict[str, Any]) -> RemoteFile:
 
 def _version(info: dict[str, Any]) -> str:
     return next((str(info[key]) for key in _VERSION_KEYS if info.get(key)), "")
-
-
-def _is_hidden(path: PurePosixPath) -> bool:
-    return any(part.startswith(".") for part in path.parts)

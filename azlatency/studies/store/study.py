@@ -6,13 +6,8 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import hashlib
 import json
-import os
-import re
-import shutil
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -34,6 +29,7 @@ from azlatency.studies.format import count_of, did_you_mean
 from azlatency.studies.store.folders import check_study_name, data_folder
 from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
+from azlatency.studies.store.replacing import recover
 from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_stored
 
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
@@ -271,7 +267,7 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
     stamp = read_stamp(folder)
     if stamp["layout"] != LAYOUT:
         raise LogError(f"{name}: imported by another version of azlatency. Run: azlatency import --study {name}")
-    if missing := missing_files(folder, stamp):
+    if missing := [file for file in stamp["tables"] if not (folder / file).is_file()]:
         raise LogError(f"{folder / missing[0]}: this file was deleted. Run: azlatency import --study {name}")
     if foreign := unlisted_files(folder, stamp):
         raise LogError(
@@ -285,11 +281,6 @@ def load(name: str, *, processed: Path | str | None = None) -> Study:
 
 def _altered(file: Path, study: str) -> LogError:
     return LogError(f"{file}: not as it was imported (its SHA-256 differs). Run: azlatency import --study {study}")
-
-
-def missing_files(folder: Path, stamp: Stamp) -> list[str]:
-    """Return the files that an import wrote to a folder and that are no longer there."""
-    return [name for name in stamp["tables"] if not (folder / name).is_file()]
 
 
 def unlisted_files(folder: Path, stamp: Stamp) -> list[str]:
@@ -369,70 +360,6 @@ def write_stamp(folder: Path, stamp: Stamp) -> None:
     except UnicodeEncodeError:
         raw = json.dumps(stamp).encode()
     (folder / STAMP_FILE).write_bytes(raw + b"\n")
-
-
-def recover(folder: Path) -> None:
-    """Restore the old tables if an import was killed before it moved the new ones into place; remove what it left."""
-    if not folder.parent.is_dir():
-        return
-    for entry in sorted(os.listdir(folder.parent)):
-        leftover = _LEFTOVER.fullmatch(entry)
-        if leftover is None or leftover["study"] != folder.name:
-            continue
-        alive = is_running(int(leftover["process"]))
-        if leftover["kind"] == "old" and not folder.exists():
-            if alive:  # it moves the new tables into place right now, unless its number was given to another process
-                time.sleep(_SWAP_SECONDS)
-            if not folder.exists():
-                os.rename(folder.parent / entry, folder)
-        elif not alive:
-            shutil.rmtree(folder.parent / entry, ignore_errors=True)
-
-
-#: Folders that an import writes beside the tables, with the number of its process.
-_LEFTOVER = re.compile(r"\.(?P<study>.+)\.(?P<process>\d{1,9})\.(?P<kind>new|old)")
-_SWAP_SECONDS = 0.5
-# Constants of winnt.h, winerror.h and winbase.h.
-_SYNCHRONIZE, _ACCESS_DENIED, _TIMED_OUT = 0x100000, 5, 258
-
-
-def is_running(process: int) -> bool:
-    """Return whether another process has this number."""
-    if process == os.getpid():
-        return False
-    if os.name == "nt":
-        return _is_running_on_windows(process, ctypes.windll.kernel32)  # type: ignore[attr-defined]
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def unfinished(folder: Path) -> Path:
-    """Return the name under which this process writes what then gets its own name in a folder."""
-    return folder / f".azlatency.{os.getpid()}.part"
-
-
-def remove_unfinished(folder: Path) -> None:
-    """Remove the files and folders in a folder that a killed process left under such a name, or one that begins so."""
-    for part in folder.glob(".azlatency.*.part*"):
-        process = part.name.split(".")[2]
-        if process.isdecimal() and not is_running(int(process)):
-            shutil.rmtree(part, ignore_errors=True) if part.is_dir() else part.unlink(missing_ok=True)
-
-
-def _is_running_on_windows(process: int, kernel32: Any) -> bool:
-    """Return whether there is such a process: `os.kill` would send it Ctrl-C."""
-    handle = kernel32.OpenProcess(_SYNCHRONIZE, False, process)
-    if not handle:
-        return bool(kernel32.GetLastError() == _ACCESS_DENIED)
-    try:
-        return bool(kernel32.WaitForSingleObject(handle, 0) == _TIMED_OUT)
-    finally:
-        kernel32.CloseHandle(handle)
 
 
 def data_version(stamp: Stamp) -> str:

@@ -11,7 +11,7 @@ from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.logs import schema
-from azlatency.studies.drafts.draft import draft, names_of
+from azlatency.studies.drafts.draft import draft
 from azlatency.studies.imports import ingest, parsing
 from azlatency.studies.imports.importer import import_study
 from azlatency.studies.imports.in_memory import read_study, stored
@@ -52,7 +52,7 @@ def test_a_manifest_that_is_drafted_parses_no_log_again(tmp_path: Path, monkeypa
         (tmp_path / path / "ping_r1.log").write_text(ping("10.0.0.9", rtt), "utf-8")
     study, _ = read_study("dump", [tmp_path])
     monkeypatch.setattr(parsing, "parse_source", None)
-    described = study.described(draft("dump", names_of(study)))
+    described = study.described(draft("dump", study))
     assert not study.runs["zone"].notna().any() and described.runs["peer_zone"].tolist() == ["2", "3"]
     assert described.info["pattern"] and not (tmp_path / "study.toml").exists()
 

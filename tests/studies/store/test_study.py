@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from unittest import mock
 
@@ -23,10 +22,8 @@ from azlatency.studies.runs.samples import sample_count
 from azlatency.studies.store.study import (
     LAYOUT,
     StudyInfo,
-    _is_running_on_windows,
     load,
     read_stamp,
-    recover,
 )
 
 PINGS = "emulated-zones/ping/az1a-az2a"
@@ -81,38 +78,6 @@ def test_samples_are_partitioned_by_tool() -> None:
     # 8 directed pairs: 12 runs of 200 pings; 12 echo runs of 200 round trips and a long one of 3,000.
     assert loaded.samples.groupby("tool").size().to_dict() == {"echo": 8 * (12 * 200 + 3000), "ping": 8 * 12 * 200}
     assert (loaded.samples["rtt_ns"].dropna() > 0).all()
-
-
-def test_the_state_before_a_hard_kill_is_restored(imported: Path) -> None:
-    os.rename(imported / "cni", imported / ".cni.12345.old")
-    recover(imported / "cni")
-    assert len(load("cni", processed=imported).runs) == 25
-
-
-def test_only_remains_of_dead_processes_of_this_study_are_removed(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    kept = [".cni.1.new", f".other.{dead.pid}.old", ".cni.x.new", f".cni.b.{dead.pid}.new"]
-    for name in (*kept, f".cni.{dead.pid}.new"):
-        (tmp_path / name).mkdir()
-    recover(tmp_path / "cni")
-    assert sorted(os.listdir(tmp_path)) == sorted(kept)
-
-
-@pytest.mark.parametrize(
-    ("handle", "last_error", "waited", "is_running"),
-    [(8, 0, 258, True), (8, 0, 0, False), (0, 5, None, True), (0, 87, None, False)],
-)
-def test_a_process_is_looked_up_on_windows_without_a_signal(
-    handle: int, last_error: int, waited: int, is_running: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It runs, has ended but is still open elsewhere, belongs to somebody else, or does not exist."""
-    monkeypatch.setattr(os, "kill", None)
-    kernel32 = mock.Mock()
-    kernel32.OpenProcess.return_value, kernel32.GetLastError.return_value = handle, last_error
-    kernel32.WaitForSingleObject.return_value = waited
-    assert _is_running_on_windows(4711, kernel32) is is_running
-    assert kernel32.CloseHandle.call_count == bool(handle)
 
 
 def test_what_a_caller_changes_in_a_stamp_changes_no_other_one(study: Path, out: Path) -> None:
