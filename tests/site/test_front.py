@@ -8,11 +8,12 @@ from bs4 import BeautifulSoup
 from helpers.studies import load_card
 from nbformat.v4 import new_notebook
 
+from azlatency.logs.parsers import load_parsers
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
 from azlatency.site import pages
 from azlatency.site.cards import card_view
-from azlatency.site.front import LANES, Source, answered, crossing, pairs, picture, tiles
+from azlatency.site.front import GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
 
 
 def source(name: str, *, emulated: bool = False) -> Source:
@@ -216,3 +217,7 @@ def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path
     source = "Source: <b>A</b>, https://a.example/logs, 2023."
     assert line.get_text() == f"8 runs (8 lagscope) · c5.xlarge · {source} · data version {view.version}"
     assert line.a["href"] == "https://a.example/logs" and not line.b
+
+
+def test_the_first_page_counts_the_tools_that_are_read() -> None:
+    assert f"It reads {len(load_parsers())} tools" in str(GUIDE)

@@ -253,7 +253,7 @@ def _ended(study: Study | Logs) -> Iterator[str]:
     ended = last[last < last.groupby("method", dropna=False).transform("max")].index.get_level_values("path")
     if len(ended):
         names = f"{count_of(len(ended), 'path')} ({named(list(ended))})"
-        yield f"without a value in the newest window, so left out of what is said of now: {names}"
+        yield f"ended before the newest window, so left out of what is said of now: {names}"
 
 
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:

@@ -218,7 +218,7 @@ def test_a_path_without_a_value_in_the_newest_window_is_named(tmp_path: Path) ->
     text = "end,from,to,mean\n2026-01-31,1,2,0.5\n2026-01-31,1,3,0.7\n2026-03-31,1,2,0.5\n2026-03-31,1,3,-\n"
     _, study = imported(tmp_path, text, WINDOWS_TOML)
     assert study is not None and assumptions(study)[-1] == (
-        "without a value in the newest window, so left out of what is said of now: 1 path (zone 1 → zone 3)"
+        "ended before the newest window, so left out of what is said of now: 1 path (zone 1 → zone 3)"
     )
 
 
