@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from azlatency.kit.cells import is_missing
@@ -103,6 +104,16 @@ def looks_limited(rates: pd.Series, placements: pd.Series) -> str:
     """Say that rates of several placements are so equal that a limit of both explains them better than their paths."""
     is_equal = placements.nunique() > 1 and 0 < rates.max() <= _EQUAL * rates.min()
     return f"; equal within {percent(_EQUAL - 1)}, so all look rate-limited" if is_equal else ""
+
+
+def with_more_connections(runs: pd.DataFrame, method: str) -> str:
+    """Say what a method with more connections carried, which the one that measured most does not show."""
+    counts = runs.groupby("method", dropna=False)["connections"].median().dropna()
+    more = counts[counts > counts.get(method, math.inf)]
+    if more.empty:
+        return ""
+    rates = runs.loc[runs["method"] == more.index[0], "throughput_bit_s"].astype(float)
+    return f"; {plain(more.iloc[0])} connections: {span(rates, 'bit/s')} ({more.index[0]})"
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:

@@ -14,8 +14,9 @@ from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, number, table, text
 from azlatency.kit.titles import span
-from azlatency.kit.words import looks_limited
+from azlatency.kit.words import looks_limited, with_more_connections
 from azlatency.pages.common import typical_runs
+from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.studies.format import count_of, plain
 from azlatency.studies.runs.run_table import REVERSE, stream_rows
 
@@ -102,7 +103,9 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     streams = runs[runs["throughput_bit_s"].astype(float) > 0]
     sentence, refs = answer_of(streams, "throughput_bit_s", typical, "goodput", "bit/s", directed=True)
     limited = looks_limited(streams["throughput_bit_s"].astype(float), streams["placement"])
-    findings = [answer(f"{sentence[:-1]}{limited}.", refs)] if sentence else []
+    between = streams[streams["placement"] != "same_host"]
+    more = with_more_connections(between, rank_methods(measured_runs(between))[0]) if len(between) else ""
+    findings = [answer(f"{sentence[:-1]}{limited}{more}.", refs)] if sentence else []
     findings += _nothing_arrived(runs)
     inside = streams[(streams["placement"] == "same_host") & (streams["protocol"] != "udp")]
     if len(inside):

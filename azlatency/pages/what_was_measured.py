@@ -19,7 +19,7 @@ from azlatency.studies.format import count_of, join_words, natural_key, percent,
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_values
 from azlatency.studies.runs.samples import bounded, counted
-from azlatency.studies.runs.selection import is_window
+from azlatency.studies.runs.selection import is_window, window_ends
 from azlatency.studies.store.hosts import differing_facts
 
 if TYPE_CHECKING:
@@ -66,13 +66,22 @@ _QUOTABLE = {
 
 def about(study: Study) -> Table:
     """Return what the study's manifest says about it."""
-    rows = [(key, title, words_of(study.info.get(key)) or "not said") for key, title in _MANIFEST.items()]
+    runs = client_runs(study)
+    said = {"date": _dates(runs)} | {key: words for key in _MANIFEST if (words := words_of(study.info.get(key)))}
+    rows = [(key, title, said.get(key) or "not said") for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
         rows.insert(1, ("emulated", "Emulated", "yes: a lab with configured delays, not a cloud"))
-    rows.append(("", "Started at", _started_at(client_runs(study))))
+    rows.append(("", "Started at", _started_at(runs)))
     columns = {"what": text("title"), "as the study describes it": text("value")}
     frame, caption = pd.DataFrame(rows, columns=["key", "title", "value"]), str(study.info.get("title", study.name))
     return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])] if row["key"] else [])
+
+
+def _dates(runs: pd.DataFrame) -> str:
+    """Return the first and the last day of the runs, and of published windows, those on which they ended."""
+    days = runs["started_at"].where(~is_window(runs), window_ends(runs["started_at"], runs["duration_ns"])).dropna()
+    ends = [f"{day:%Y-%m-%d}" for day in (days.min(), days.max())] if len(days) else []
+    return " to ".join(dict.fromkeys(ends)) + (" (of the runs)" if ends else "")
 
 
 def _started_at(runs: pd.DataFrame) -> str:
@@ -81,7 +90,7 @@ def _started_at(runs: pd.DataFrame) -> str:
         return "no time of day: each value is a mean over whole days"
     known = runs["started_at"].dropna()
     if known.empty:
-        return "time of day not said for any run"
+        return "not known: no run has a date and a time"
     ends = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d %H:%M}" for moment in (known.min(), known.max())))
     return f"{ends} UTC ({plain(len(known))} of {count_of(len(runs), 'run')})"
 

@@ -100,11 +100,16 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """The least and the most that crossing a zone adds to a round trip, and the number of studies behind it."""
+    """The least and the most that crossing a zone adds to a round trip, and the number of studies and paths behind it.
+
+    ``once``: the paths that were measured once.
+    """
 
     low: Mark
     high: Mark
     studies: int
+    paths: int
+    once: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +224,8 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
         )
         for value, source, trip, row in (added[0], added[-1])
     )
-    return Crossing(low=low, high=high, studies=len({source.page for _, source, *_ in added}))
+    pages, once = {source.page for _, source, *_ in added}, sum(_kind(trip) == "once" for _, _, trip, _ in added)
+    return Crossing(low=low, high=high, studies=len(pages), paths=len(added), once=once)
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:

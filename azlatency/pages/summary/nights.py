@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What a date of published windows means.
-_BY = "By a day: first seen in the mean of the {} to that day"
+_BY = "By a day: seen in the mean of the {} to that day; weekly means may show it earlier"
 
 
 def changed_levels(found: History) -> Sentence:
@@ -89,7 +89,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
     ]
     some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
-    sentence += ("; in the newest window, not confirmed: ", *some) if moves else ()
+    sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
     for start, regions in (("too short to test:", _too_short(found, runs)), ("no change confirmed in", unchanged)):
         sentence += (f"; {start} {join_words(regions)}",) if regions else ()
     window = found.series["window_ns"].iloc[0]
@@ -157,7 +157,7 @@ def newest_moves(found: History) -> pd.DataFrame:
 
 def _largest(changes: Sequence[Sentence]) -> Sentence:
     """Count changes, and say the first of them, which is the largest."""
-    return (f"{count_of(len(changes), 'path')}, most ", *changes[0])
+    return (f"{count_of(len(changes), 'path')}, largest ", *changes[0])
 
 
 def _away(change: Row, seen: pd.DataFrame) -> Sentence:
@@ -171,7 +171,7 @@ def _away(change: Row, seen: pd.DataFrame) -> Sentence:
     return (
         f" ({'back at' if nearer_before else 'now'} ",
         Linked(value, _points_of(move), bold=False),
-        " in the newest window)",
+        " in the newest window)" if move["n"] == 1 else f" in the last {move['n']} windows)",
     )
 
 

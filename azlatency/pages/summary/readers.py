@@ -12,7 +12,7 @@ from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
-from azlatency.kit.words import PLACES, looks_limited
+from azlatency.kit.words import PLACES, looks_limited, with_more_connections
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
@@ -158,6 +158,7 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
     if not (runs["placement"] == "cross_zone").any():
         return ()
     method = rank_methods(measured_runs(runs))[0]
+    more = with_more_connections(runs, method)
     runs = runs[runs["method"] == method]
     rates = runs["throughput_bit_s"].astype(float)
     like, by_place = one_prefix(rates, "bit/s"), dict(iter(rates.groupby(runs["placement"])))
@@ -166,7 +167,8 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
         for place in NEAR_TO_FAR
         if (own := by_place.get(place)) is not None
     )
-    return *said, f" ({method}){looks_limited(rates, runs['placement'])}"
+    one = "one connection: " if more and (runs["connections"] == 1).all() else ""
+    return one, *said, f" ({method}){looks_limited(rates, runs['placement'])}{more}"
 
 
 def _bursts(falls: pd.DataFrame) -> Sentence:
@@ -250,18 +252,22 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
 
 
 def _published(runs: pd.DataFrame, levels: History) -> Sentence:
-    """Say how far the windows of one path of a published series are apart, of the paths that stay on one level.
+    """Say how far the windows of one path of a published series are apart, of the paths without a change of level.
 
-    A change, or a few windows away from their level, says nothing of chance, in either direction of a path.
+    First and last windows that may be of another level do not count, in either direction of a path.
     """
     newest = newest_windows(runs) if len(runs) else runs
     if len(newest) == len(runs):
         return ()
     on_level = levels.series[levels.series["level"].notna() & levels.series["drift"].isna()]
-    moved = pd.concat([levels.changes["path"], sightings(levels)["path"]])
-    reversed_too = {*moved, *(str(NetworkPath.parse(path).reversed()) for path in moved)}
-    stayed = {*on_level["path"]} & {*newest["path"]} - reversed_too
-    windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna()]
+    seen = sightings(levels)
+    moved = pd.concat([levels.changes["path"], seen.loc[seen["kind"] == "unconfirmed", "path"]])
+    stayed = {*on_level["path"]} & {*newest["path"]} - _both_ways(moved)
+    at_ends = runs.loc[" ".join(seen.loc[seen["kind"].isin(["oldest", "newest"]), "run_ids"]).split()]
+    at_both = {(name, start) for path, start in zip(at_ends["path"], at_ends["started_at"], strict=True)
+            for name in _both_ways([path])}  # fmt: skip
+    is_end = [end in at_both for end in zip(runs["path"], runs["started_at"], strict=True)]
+    windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna() & ~pd.Series(is_end, runs.index)]
     if windows.empty:
         return ()
     means = windows.groupby("path", dropna=False)["mean_ns"]
@@ -274,8 +280,11 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
-    start = "published means of a path that stayed on its level differ by up to "
-    return start, linked, f" ({path}: {reach}), {typical}"
+    return "published means of a path without a change differ by up to ", linked, f" ({path}: {reach}), {typical}"
+
+
+def _both_ways(paths: Iterable[str]) -> set[str]:
+    return {name for path in paths for name in (path, str(NetworkPath.parse(path).reversed()))}
 
 
 def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:

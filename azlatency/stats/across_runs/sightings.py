@@ -135,15 +135,19 @@ def _apart(values: FloatArray, levels: FloatArray, step: float, size: float) -> 
         n = len(list(group))
         if side and n < SHORTEST:
             level, middle = float(levels[at]), float(np.median(values[at : at + n]))
-            kind, before, after = "came_and_went", level, middle
+            kind, before, after, beside = "came_and_went", level, middle, 0
             if at == 0:
                 kind, before, after = "oldest", middle, level
             elif at + n == len(values):
                 kind = "newest"
+                five = float(np.median(values[max(at - SHORTEST, 0) : at]))
+                # A level wanders: the points before say less often too much.
+                if np.log1p(size) <= abs(np.log(middle / five)) < abs(np.log(middle / level)):
+                    before, beside = five, SHORTEST
             elif min(levels[at - 1], levels[at + n]) < middle < max(levels[at - 1], levels[at + n]):
                 kind, before = "on_the_way", float(levels[at - 1])
             if abs(np.log(middle / level)) >= (at_ends if at == 0 or at + n == len(values) else between):
-                yield {"kind": kind, "at": at, "n": n, "before": before, "after": after}
+                yield {"kind": kind, "at": at, "n": n, "before": before, "after": after, "beside": beside}
         at += n
 
 
