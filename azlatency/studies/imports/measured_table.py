@@ -281,14 +281,16 @@ class _Reader:
             values = [number.value for _, number in timed]
             middles = (median_low(values), median_high(values))
             odd = [
-                (line, number)
+                (number.value / middle, line, number)
                 for line, number in timed
-                if any(seem_other_units(number.value, middle, apart) for middle in middles)
+                for middle in middles
+                if seem_other_units(number.value, middle, apart)
             ]
             if odd:
-                line, number = odd[0]
-                more = f" (and {count_of(len(odd) - 1, 'more row')})" if len(odd) > 1 else ""
-                text = f"{name} {number.printed} in line {line}{more} is {plain(number.value / middles[0], 2)} times"
+                times, line, number = max(odd, key=lambda each: each[0])
+                others = len({line for _, line, _ in odd}) - 1
+                more = f" (and {count_of(others, 'more row')})" if others else ""
+                text = f"{name} {number.printed} in line {line}{more} is {plain(times, 2)} times"
                 text += " the usual one: if its unit is another, write it into the cell"
                 self.recorder.add_event("other_unit", "warning", text, line)
 
