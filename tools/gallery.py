@@ -33,7 +33,7 @@ Every function also takes these (`help(az.charts.Options)`):
 | `labels=False` | without the numbers beside the marks and the names at lines, for a figure of many small charts (their text alternatives have them) |
 | `theme="dark"`, `"print"` | for a dark background; without grid and title, for a paper |
 
-A chart that a function of a page draws takes them from its context: `with az.charts.Options(width="single").applied(): …`. No figure is higher than 9 in. Your
+A chart of a page is drawn again with them: `chart.again(width="single")`. No figure is higher than 9 in. Your
 `plt.style.context` and `rcParams` override the style of the project.
 """
 START = """import azlatency as az

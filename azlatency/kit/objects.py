@@ -76,6 +76,8 @@ def style() -> Iterator[None]:
 WITHOUT_PNG = "AZLATENCY_CHARTS_WITHOUT_PNG"
 #: Environment variable of a process whose charts are shown on pages for phones too: they are drawn at both widths.
 BOTH_WIDTHS = "AZLATENCY_CHARTS_IN_BOTH_WIDTHS"
+#: Inches below which a chart is as narrow as one column.
+NARROW = 4.0
 #: Formats of charts.
 FORMATS = ("svg", "pdf", "png")
 #: Endings of images and documents that a chart is not saved as; any other ending is part of a name.
@@ -88,7 +90,8 @@ class Chart:
 
     ``title`` is the result in words, ``name`` that of the function that drew the chart. ``tips`` are the texts that the
     marks show under the pointer, by the id of their artist.
-    ``one_column`` draws the chart again, as wide as one column of a journal; None if it is that wide.
+    ``again`` draws the chart again with other `azlatency.charts.Options`: ``chart.again(width="single")``. It is None
+    in a figure of the caller.
     """
 
     figure: MatplotlibFigure
@@ -97,7 +100,7 @@ class Chart:
     title: str = ""
     name: str = ""
     tips: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    one_column: Callable[[], Chart | Note] | None = field(default=None, compare=False)
+    again: Callable[..., Chart | Note] | None = field(default=None, compare=False)
 
     def svg(self) -> str:
         """Return the chart as SVG. Its text is text: it can be searched, selected and edited."""
@@ -180,7 +183,8 @@ class Chart:
             # JupyterLab shows SVG only in trusted notebooks, which those of a clone, Binder or papermill are not.
             data["image/png"] = b64encode(self._small_png()).decode()
         record: dict[str, Any] = {"title": self.title, "name": self.name, "caption": self.caption, "alt": self.alt}
-        narrow = self.one_column() if self.one_column and os.environ.get(BOTH_WIDTHS) is not None else None
+        in_both = os.environ.get(BOTH_WIDTHS) is not None and self.figure.get_figwidth() > NARROW
+        narrow = self.again(width="single") if in_both and self.again else None
         if isinstance(narrow, Chart):
             record["narrow"] = {"svg": narrow.svg(), "caption": narrow.caption}
         return data, {"azlatency": {"kind": "figure", **record}}

@@ -16,8 +16,9 @@ from matplotlib.ticker import FixedLocator
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, stretches
-from azlatency.kit.drawing.base import label, left_out, most_panels, new_figure, side_by_side, sizes, styled, tip
+from azlatency.kit.drawing.base import left_out, sizes, styled, tip
 from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import format_number, plain
 
@@ -33,6 +34,7 @@ _PANEL, _BELOW, _LEAST = 1.7, 0.5, 1.2
 
 @styled
 def course(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     frame: pd.DataFrame,
     value: str,
     *,
@@ -108,13 +110,13 @@ def course(  # noqa: PLR0913 - a shape is told its columns
     about = pd.DataFrame(index=frame[panel].unique()) if panels is None else panels
     groups = frame.groupby(panel, sort=False, dropna=False, observed=True)
     about = about[about.index.isin(groups.groups.keys())]
-    room = most_panels(_LEAST, beside, 0.4)
+    room = sheet.most_panels(_LEAST, beside, 0.4)
     given = {"value": value, "start": start, "end": end or start, "muted": muted, "below": below}
     shown = {key: _told(groups.get_group(key), given, unit) for key in about.index[: min(most, room)]}
     steps = pd.DataFrame({panel: []}) if changes is None else changes[changes[panel].isin(shown.keys())]
     most_below = max(rows["below"].max() for rows in shown.values())
-    columns = side_by_side(beside, len(shown))
-    figure, axes = _axes(len(shown), columns, has_below=most_below > 0)
+    columns = sheet.side_by_side(beside, len(shown))
+    figure, axes = _axes(sheet, len(shown), columns, has_below=most_below > 0)
     truths = about[truth].astype(float) / unit.scale if truth else pd.Series(math.nan, index=about.index)
     tops = [rows["value"].replace(math.inf, math.nan).max() for rows in shown.values()]
     top = float(np.nanmax([*tops, *truths.reindex(shown.keys()), 0.0]))
@@ -139,7 +141,7 @@ def course(  # noqa: PLR0913 - a shape is told its columns
             upper.annotate(named[edge], (1, 0.5), (4, 0), fontsize=11, color=INK, annotation_clip=False, **look)
         if lower:
             drawn.counts(lower[0], float(most_below), is_interval=bool(end))
-        upper.set_title(label(words, 46 if columns < 3 else 34, 2), fontsize=8.5)
+        upper.set_title(sheet.label(words, 46 if columns < 3 else 34, 2), fontsize=8.5)
         if place + columns >= len(shown) or labels.iloc[place] != labels.iloc[place + columns]:
             (lower or [upper])[0].set_xlabel(labels.iloc[place])
         if place % columns == 0:
@@ -171,12 +173,12 @@ def _told(rows: pd.DataFrame, given: dict[str, str], unit: Unit) -> pd.DataFrame
     )
 
 
-def _axes(panels: int, columns: int, *, has_below: bool) -> tuple[Figure, list[list[Axes]]]:
+def _axes(sheet: Sheet, panels: int, columns: int, *, has_below: bool) -> tuple[Figure, list[list[Axes]]]:
     """Return a figure, the axis of each panel and, if there are counts, the one below it."""
     rows = math.ceil(panels / columns)
     heights = [_PANEL, _BELOW] if has_below else [_PANEL]
     ratios = {"height_ratios": heights * rows}
-    figure, axes = new_figure(len(heights) * rows, columns, 0.4 + rows * sum(heights), gridspec_kw=ratios)
+    figure, axes = sheet.new_figure(len(heights) * rows, columns, 0.4 + rows * sum(heights), gridspec_kw=ratios)
     found = []
     for place in range(rows * columns):
         row, column = divmod(place, columns)

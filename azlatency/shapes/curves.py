@@ -15,22 +15,10 @@ import pandas as pd
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
-from azlatency.kit.drawing.base import (
-    grid,
-    labelled,
-    left_out,
-    lines,
-    most_panels,
-    narrow,
-    side_by_side,
-    sizes,
-    styled,
-    tip,
-)
+from azlatency.kit.drawing.base import left_out, lines, sizes, styled, tip
 from azlatency.kit.drawing.fitting import HIGHEST
-from azlatency.kit.drawing.names import wrap
-from azlatency.kit.drawing.options import colours
 from azlatency.kit.drawing.palette import INK, Look, looks
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import percentile, plain
@@ -58,6 +46,7 @@ _PATHS_SIDE_BY_SIDE = 5
 
 @styled
 def curves(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     frame: pd.DataFrame,
     value: str,
     *,
@@ -128,24 +117,26 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     groups = dict(iter(rows.groupby("panel", sort=False, dropna=False)))
     paths = list(dict.fromkeys(rows["path"]))
     beside = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
-    several = side_by_side(beside, len(groups)) > 1
-    names = {path: wrap(path, _LETTERS[narrow()], 1 + narrow()) for path in paths}
+    several = sheet.side_by_side(beside, len(groups)) > 1
+    names = {path: sheet.names.wrap(path, _LETTERS[sheet.narrow], 1 + sheet.narrow) for path in paths}
     of_names = _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6
-    panels = dict(list(groups.items())[: most_panels(max(_LEAST, of_names), beside, 0.6)])
-    of_page = (HIGHEST - 0.6) / math.ceil(len(panels) / side_by_side(beside, len(panels)))
+    panels = dict(list(groups.items())[: sheet.most_panels(max(_LEAST, of_names), beside, 0.6)])
+    of_page = (HIGHEST - 0.6) / math.ceil(len(panels) / sheet.side_by_side(beside, len(panels)))
     height = min(max(3.1 if several else 3.4, of_names), of_page)
     rows = rows[rows["panel"].isin(panels)]
-    figure, axes = grid(len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True)
-    look = looks(paths, colours())
+    figure, axes = sheet.grid(
+        len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True
+    )
+    look = looks(paths, sheet.options.colours)
     ends = []
     for axis, (title, group) in zip(axes, panels.items(), strict=True):
         ends.append(_panel(axis, group, look, unit, band=band))
-        _levels(axis, sorted(set(group["q"])), band=band, few=several or narrow())
+        _levels(axis, sorted(set(group["q"])), band=band, few=several or sheet.narrow)
         axis.set_title(str(title))
     # The panels share their y axis: its limits are final only when all of them are drawn.
     for axis, of_axis in zip(axes, ends, strict=True):
         plain_log_ticks(axis.yaxis)
-        if labelled():
+        if sheet.labelled:
             _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
     words = draw.caption(
         caption,

@@ -14,10 +14,9 @@ from matplotlib.lines import Line2D
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, power_ticks
-from azlatency.kit.drawing.base import grid, labelled, left_out, most_panels, narrow, sizes, styled, tip
-from azlatency.kit.drawing.names import wrap
-from azlatency.kit.drawing.options import OPTIONS, colours
+from azlatency.kit.drawing.base import left_out, sizes, styled, tip
 from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 
@@ -38,6 +37,7 @@ _LEGEND_LINE, _LEAST = 0.17, 1.2
 
 @styled
 def density(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     points: pd.DataFrame,
     value: str,
     *,
@@ -101,13 +101,13 @@ def density(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)
     names = scaled[colour].nunique() if colour else 0
-    legend = 0.2 + _LEGEND_LINE * math.ceil(names / _legend_columns()) if names else 0.0
+    legend = 0.2 + _LEGEND_LINE * math.ceil(names / _legend_columns(sheet)) if names else 0.0
     every = list(scaled[panel].unique())
-    scaled = scaled[scaled[panel].isin(every[: most_panels(_LEAST, 2, 0.3 + legend)])]
+    scaled = scaled[scaled[panel].isin(every[: sheet.most_panels(_LEAST, 2, 0.3 + legend)])]
     lines = scaled.drop_duplicates(line)
-    look = looks(lines[colour], colours()) if colour else {}
+    look = looks(lines[colour], sheet.options.colours) if colour else {}
     panels = dict(iter(scaled.groupby(panel, sort=False, dropna=False)))
-    figure, axes = grid(
+    figure, axes = sheet.grid(
         len(panels),
         2,
         2.5 if slower else 2.3,
@@ -141,8 +141,8 @@ def density(  # noqa: PLR0913 - a shape is told its columns
         if limit is not None:
             axis.axvline(limit / unit.scale, color=INK, linewidth=1, linestyle=":")
         axis.set_title(str(title))
-    if look and labelled():
-        _name_lines(figure, axes[0], look)
+    if look and sheet.labelled:
+        _name_lines(sheet, figure, axes[0], look)
     words = draw.caption(
         caption,
         ("Dotted: the limit.", limit is not None),
@@ -206,11 +206,11 @@ def _reach(scaled: pd.DataFrame, share: str, line: str, *, slower: bool, truths:
     )
 
 
-def _legend_columns() -> int:
-    return 1 if narrow() else 3
+def _legend_columns(sheet: Sheet) -> int:
+    return 1 if sheet.narrow else 3
 
 
-def _name_lines(figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
+def _name_lines(sheet: Sheet, figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
     """Name the paths below the panels: steep lines leave no room for names at their ends.
 
     Of axes of the caller, whose figure has other charts, the first ones contain the names.
@@ -219,8 +219,8 @@ def _name_lines(figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
         Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
         for style in look.values()
     ]
-    names = [wrap(path, 34, 1) for path in look]
-    if OPTIONS.get().places is None:
-        figure.legend(marks, names, loc="outside lower left", ncols=_legend_columns(), handlelength=3)
+    names = [sheet.names.wrap(path, 34, 1) for path in look]
+    if sheet.options.places is None:
+        figure.legend(marks, names, loc="outside lower left", ncols=_legend_columns(sheet), handlelength=3)
     else:
         first.legend(marks, names)

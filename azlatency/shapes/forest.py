@@ -15,8 +15,9 @@ import pandas as pd
 from azlatency.kit.cells import PLAIN, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, times_axis
-from azlatency.kit.drawing.base import label, left_out, lines, narrow, side_by_side, sizes, stack, styled
+from azlatency.kit.drawing.base import left_out, lines, sizes, styled
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised
 from azlatency.stats.across_runs.run_values import check_columns, check_numbers
@@ -66,6 +67,7 @@ _LOGARITHMIC = 15.0
 
 @styled
 def forest(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     frame: pd.DataFrame,
     value: str,
     *,
@@ -166,19 +168,19 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     sharex = margin is not None or of_all is not None
     gap = _GAP if sharex else _GAP_WITH_AXIS
-    shown = _fitting(frame, panel, row, gap, beside, always)
+    shown = _fitting(sheet, frame, panel, row, gap, beside, always)
     _check_order(order, shown[row].astype(str).unique())
     panels = {title: _in_order(group, row, order) for title, group in shown.groupby(panel, sort=False, dropna=False)}
-    columns = side_by_side(beside, len(panels))
-    counts = _row_counts(shown, panel, row, columns)
+    columns = sheet.side_by_side(beside, len(panels))
+    counts = _row_counts(sheet, shown, panel, row, columns)
     xlabel = xlabel or (of_all.name if of_all else "")
     each = _ROW if _height(counts, gap, columns, _ROW) <= _HIGHEST else _LOW_ROW
-    figure, axes = stack(counts, each=each, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
+    figure, axes = sheet.stack(counts, each=each, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
     alternatives, names = [], list[str]()
     for place, (axis, (heading, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         scale = of_all or Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
-        drawn = _Panel(axis, group, (row, value, low, high), scale, verdict, truth, edge, _LETTERS[columns > 1])
+        drawn = _Panel(sheet, axis, group, (row, value, low, high), (verdict, truth, edge), scale, columns)
         if margin is not None:
             drawn.ratios(shown, (value, low, high), points, margin)
         else:
@@ -229,16 +231,16 @@ class _Panel:
 
     def __init__(
         self,
+        sheet: Sheet,
         axis: Axes,
         rows: pd.DataFrame,
         columns: tuple[str, str, str, str],
+        further: tuple[str, str, str],
         unit: Unit,
-        verdict: str,
-        truth: str,
-        edge: str,
-        letters: int,
+        beside: int,
     ) -> None:
-        self.axis, self.unit, self.verdict, self.truth, self.edge = axis, unit, verdict, truth, edge
+        self.sheet, self.axis, self.unit = sheet, axis, unit
+        self.verdict, self.truth, self.edge = further
         self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
         name, value, low, high = columns
         self.frame = rows.assign(
@@ -247,7 +249,7 @@ class _Panel:
             _low=rows[low].astype(float) / unit.scale,
             _high=rows[high].astype(float) / unit.scale,
         )
-        self.places = draw.name_rows(axis, [label(name, letters) for name in self.frame["_row"]])
+        self.places = draw.name_rows(axis, [sheet.label(name, _LETTERS[beside > 1]) for name in self.frame["_row"]])
 
     def ratios(
         self, frame: pd.DataFrame, columns: tuple[str, str, str], points: pd.DataFrame | None, margin: float | str
@@ -317,7 +319,7 @@ class _Panel:
                 of_row = runs.get(row["_row"], [])
                 numbers = of_row if len(of_row) == 1 else ends
                 said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
-                draw.at_edge(self.axis, place, said)
+                draw.at_edge(self.sheet, self.axis, place, said)
                 continue
             draw.bar(self.axis, place, ends, mark.colour)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
@@ -326,9 +328,9 @@ class _Panel:
             look: dict[str, Any] = {"shape": mark.shape, "colour": mark.colour, "face": face, **size}
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
-            words = f", {kind}" if kind in ("meets", "fails") and not narrow() else ""
+            words = f", {kind}" if kind in ("meets", "fails") and not self.sheet.narrow else ""
             number = f"{draw.short_number(row['_value'])}{words}"
-            draw.at_edge(self.axis, place, row[self.edge] if self.edge else number)
+            draw.at_edge(self.sheet, self.axis, place, row[self.edge] if self.edge else number)
 
     def runs(self, points: pd.DataFrame | None, value: str, row: str) -> dict[str, list[float]]:
         """Return the values of the runs by row."""
@@ -389,10 +391,10 @@ def _in_order(rows: pd.DataFrame, name: str, order: Sequence[str]) -> pd.DataFra
     return rows.iloc[sorted(range(len(rows)), key=places.__getitem__)]
 
 
-def _row_counts(frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
+def _row_counts(sheet: Sheet, frame: pd.DataFrame, panel: str, row: str, columns: int) -> list[int]:
     """Return the lines that the rows of each panel take; ``columns`` panels are side by side."""
     groups = [group[row] for _, group in frame.groupby(panel, sort=False, dropna=False)]
-    return [sum(lines(label(name, _LETTERS[columns > 1])) for name in names) for names in groups]
+    return [sum(lines(sheet.label(name, _LETTERS[columns > 1])) for name in names) for names in groups]
 
 
 def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
@@ -402,7 +404,9 @@ def _height(counts: list[int], gap: float, columns: int, row: float) -> float:
     return sum(gap + row * rows for rows in counts)
 
 
-def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int, always: Sequence[str]) -> pd.DataFrame:
+def _fitting(
+    sheet: Sheet, frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int, always: Sequence[str]
+) -> pd.DataFrame:
     """Return the rows that fit into a figure, in their order: the same in all panels, or fewer panels of many.
 
     They are evenly chosen, with the first and the last, whose values a title may name, and those that ``always`` names.
@@ -410,8 +414,8 @@ def _fitting(frame: pd.DataFrame, panel: str, row: str, gap: float, beside: int,
     key = row if frame[row].nunique() >= frame[panel].nunique() else panel
     kept = frame
     while kept[key].nunique() > 1:
-        columns = side_by_side(beside, kept[panel].nunique(dropna=False))
-        height = _height(_row_counts(kept, panel, row, columns), gap, columns, _LOW_ROW)
+        columns = sheet.side_by_side(beside, kept[panel].nunique(dropna=False))
+        height = _height(_row_counts(sheet, kept, panel, row, columns), gap, columns, _LOW_ROW)
         if height <= _HIGHEST:
             break
         names = kept[key].unique()

@@ -16,9 +16,9 @@ from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import plain_log_ticks, spread
-from azlatency.kit.drawing.base import grid, label, labelled, left_out, most_panels, sizes, styled, tip
-from azlatency.kit.drawing.options import colours
+from azlatency.kit.drawing.base import left_out, sizes, styled, tip
 from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
@@ -40,6 +40,7 @@ _ENDED = {"color": GREY, "linestyle": (0, (3, 1.5))}
 
 @styled
 def lines(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     frame: pd.DataFrame,
     value: str,
     *,
@@ -90,23 +91,23 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     rows = rows.assign(_value=rows[value].astype(float) / unit.scale)
     panels = dict(iter(rows.groupby(panel, sort=False, dropna=False)))
     start, end = rows[date].min(), rows[date].max()
-    named = [len(_looks(points, line, date, end)) for points in panels.values()]
+    named = [len(_looks(sheet, points, line, date, end)) for points in panels.values()]
     height = max(_PANEL, 0.25 + _LINE * max(count for count in [0, *named] if count <= _MOST_NAMED))
-    shown = dict(list(panels.items())[: most_panels(height, _BESIDE, _AROUND)])
-    figure, axes = grid(len(shown), _BESIDE, height, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
+    shown = dict(list(panels.items())[: sheet.most_panels(height, _BESIDE, _AROUND)])
+    figure, axes = sheet.grid(len(shown), _BESIDE, height, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
     alternatives = []
     for axis, (title, points) in zip(axes, shown.items(), strict=True):
         series = {str(key): group for key, group in points.groupby(line, sort=False, dropna=False)}
         axis.set_yscale("log")
         for limit in limits:
             axis.plot([start, end], [limit / unit.scale] * 2, color=INK, linewidth=0.8, linestyle=":")
-        look = _looks(points, line, date, end)
+        look = _looks(sheet, points, line, date, end)
         for key, group in series.items():
             style = {"color": look[key].colour, "linestyle": look[key].dash} if key in look else _ENDED
             (drawn,) = axis.plot(group[date], group["_value"], **style)
             drawn.set_linewidth(1)
             tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
-        axis.set_title(label(str(title), 34, 1), fontsize=8)
+        axis.set_title(sheet.label(str(title), 34, 1), fontsize=8)
         alternatives.append(
             f"{title}: " + "; ".join(f"{key} {_ends(of['_value'], unit)}" for key, of in series.items())
         )
@@ -119,8 +120,8 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         plain_log_ticks(axis.yaxis)
         last = points[points[date] == end].drop_duplicates(line, keep="last")
         last = last.assign(_name=[_other_end(str(key), str(title)) for key in last[line]])
-        if labelled():
-            _name_ends(axis, last, line, _looks(points, line, date, end))
+        if sheet.labelled:
+            _name_ends(axis, last, line, _looks(sheet, points, line, date, end))
     text = draw.caption(
         caption,
         f"{sizes((size for points in shown.values() for size in points[line].value_counts()), counted)}.",
@@ -139,9 +140,9 @@ def _ends(values: pd.Series, unit: Unit) -> str:
     return f"{plain(values.iloc[0], 4)} → {plain(values.iloc[-1], 4)} {unit.name}"
 
 
-def _looks(points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
+def _looks(sheet: Sheet, points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
     """Return the looks of the lines that reach the end, dotted where the hues repeat; the others are grey."""
-    found = looks(points.loc[points[date] == end, line].astype(str).unique(), colours())
+    found = looks(points.loc[points[date] == end, line].astype(str).unique(), sheet.options.colours)
     repeated = [key for key in found if found[key].dash == "-"][len(HUES) :]
     return found | {key: replace(found[key], dash=":") for key in repeated}
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import labelled, left_out, narrow, new_figure, styled
+from azlatency.kit.drawing.base import left_out, styled
 from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.kit.drawing.names import short
 from azlatency.kit.drawing.palette import ON_LIGHT
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import percent, plain
@@ -38,6 +38,7 @@ _MOST_NAMED = (44, 18)
 
 @styled
 def matrix(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     frame: pd.DataFrame,
     value: str,
     *,
@@ -105,16 +106,16 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     shown = small[:_MOST_PANELS]
     square = 0.46 if truth and frame[truth].notna().any() else 0.36
-    tall = [_height(names[title], square) for title in shown]
-    figure, axes = new_figure(len(tall), 1, sum(tall), gridspec_kw={"height_ratios": tall})
+    tall = [_height(sheet, names[title], square) for title in shown]
+    figure, axes = sheet.new_figure(len(tall), 1, sum(tall), gridspec_kw={"height_ratios": tall})
     for axis, title in zip(axes, shown, strict=True):
         columns = {"row": row, "column": column, "value": value, "low": low, "high": high, "truth": truth, "text": text}
         squares = groups[title].rename(columns={given: ours for ours, given in columns.items() if given})
         if not text:
             squares = squares.assign(text=[draw.short_number(number / unit.scale) for number in squares["value"]])
-        _squares(axis, squares, names[title], unit, missing)
+        _squares(sheet, axis, squares, names[title], unit, missing)
         axis.set(ylabel=ylabel, xlabel=xlabel)
-        axis.set_title(title, pad=_room_for_names(names[title]))
+        axis.set_title(title, pad=_room_for_names(sheet, names[title]))
     alternatives = []
     for title in shown:
         cells = [
@@ -124,8 +125,8 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         ]
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
     bounded = (
-        labelled()
-        and max(len(names[title]) for title in shown) <= _INTERVAL[narrow()]
+        sheet.labelled
+        and max(len(names[title]) for title in shown) <= _INTERVAL[sheet.narrow]
         and bool(missing or frame[low].notna().any())
     )
     confidence = f"{percent(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
@@ -148,36 +149,36 @@ def _names(ends: pd.DataFrame, order: Sequence[str]) -> list[str]:
     return [name for name in order if name in found] or list(found)
 
 
-def _height(names: list[str], square: float) -> float:
+def _height(sheet: Sheet, names: list[str], square: float) -> float:
     """Return the inches of a panel."""
     each = _SHADE if len(names) > MOST_ENDS else square
-    return max(1.7, each * len(names) + 0.85) + (1.3 if crowded(names) else 0)
+    return max(1.7, each * len(names) + 0.85) + (1.3 if crowded(sheet, names) else 0)
 
 
-def _room_for_names(names: list[str]) -> float | None:
+def _room_for_names(sheet: Sheet, names: list[str]) -> float | None:
     """Return the points between squares and title in which many names are repeated; None for the usual distance."""
     if len(names) <= MOST_ENDS:
         return None
-    letters = max(len(short(name, LETTERS)) for name in names) if crowded(names) else 1
+    letters = max(len(sheet.names.short(name, LETTERS)) for name in names) if crowded(sheet, names) else 1
     return 0.65 * _NAME_POINTS * (letters + 3)
 
 
-def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, missing: str) -> None:
+def _squares(sheet: Sheet, axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, missing: str) -> None:
     """Shade the squares, and write the numbers into them."""
-    upright = is_upright(names)
+    upright = is_upright(sheet, names)
     values = squares.pivot_table(index="row", columns="column", values="value").reindex(index=names, columns=names)
     shade(axis, values.to_numpy(dtype=float) / unit.scale)
     if len(names) > MOST_ENDS:
-        name_ends(axis, names)
+        name_ends(sheet, axis, names)
         # A reader of the middle finds the names at the nearest side.
-        axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=not narrow())
-        if (step := math.ceil(len(names) / _MOST_NAMED[narrow()])) > 1:
+        axis.tick_params(labelsize=_NAME_POINTS, labeltop=True, labelright=not sheet.narrow)
+        if (step := math.ceil(len(names) / _MOST_NAMED[sheet.narrow])) > 1:
             below = [text.get_text() for text in axis.get_xticklabels()[: len(names)]]
             axis.set_xticklabels(["" if place % step else name for place, name in enumerate(below)])
         return
-    for cell in squares.to_dict("records") if labelled() else ():
+    for cell in squares.to_dict("records") if sheet.labelled else ():
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
-        below = [] if len(names) > _INTERVAL[narrow()] or not (bounds or missing) else [bounds or missing]
+        below = [] if len(names) > _INTERVAL[sheet.narrow] or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")
         below += [f"× {draw.short_number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []
         across, down = names.index(cell["column"]) + 0.5, names.index(cell["row"]) + (0.5, 0.33, 0.26)[len(below)]
@@ -186,4 +187,4 @@ def _squares(axis: Axes, squares: pd.DataFrame, names: list[str], unit: Unit, mi
         shown = draw.short_number(cell["value"] / unit.scale) if upright else cell["text"]
         axis.text(across, down, shown, fontsize=size, rotation=turn, **look)
         axis.text(across, down + 0.4, "\n".join(below), fontsize=7, linespacing=1.1, **look)
-    name_ends(axis, names)
+    name_ends(sheet, axis, names)

@@ -15,20 +15,10 @@ from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.base import (
-    MOST_PANELS,
-    grid,
-    label,
-    left_out,
-    most_panels,
-    narrow,
-    sizes,
-    styled,
-    tip,
-)
+from azlatency.kit.drawing.base import MOST_PANELS, left_out, sizes, styled, tip
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS
-from azlatency.kit.drawing.names import cut
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import plain
@@ -46,6 +36,7 @@ _FARTHEST = 1.5
 
 @styled
 def series(  # noqa: PLR0913 - a shape is told its columns
+    sheet: Sheet,
     points: pd.DataFrame,
     value: str,
     *,
@@ -107,9 +98,9 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         return Note("No chart: nothing to draw.")
     steps = pd.DataFrame({panel: [], "text": []}) if changes is None else changes
     panels = dict(iter(points.groupby(panel, sort=False, dropna=False)))
-    shown = _chosen(panels, value, set(steps[panel]))
+    shown = _chosen(sheet, panels, value, set(steps[panel]))
     dated = {title: panels[title][date].notna().all() if date in points else False for title in shown}
-    figure, axes = grid(len(shown), _BESIDE, _PANEL, xlabel="" if all(dated.values()) else "run, in order")
+    figure, axes = sheet.grid(len(shown), _BESIDE, _PANEL, xlabel="" if all(dated.values()) else "run, in order")
     alternatives, any_beyond = [], False
     for axis, title in zip(axes, shown, strict=True):
         dots, of_panel = panels[title], steps[steps[panel] == title]
@@ -128,7 +119,7 @@ def series(  # noqa: PLR0913 - a shape is told its columns
         below = dots[note].iloc[0] if note else ""
         if truth and pd.notna(dots[truth].iloc[0]):
             axis.axhline(dots[truth].iloc[0] / scale.scale, color=INK, linewidth=1, linestyle=":")
-        axis.set_title("\n".join(filter(None, [_name(str(title)), below])), fontsize=8)
+        axis.set_title("\n".join(filter(None, [_name(sheet, str(title)), below])), fontsize=8)
         axis.set_ylabel(scale.name)
         words = "; ".join(of_panel["text"]) or below or "no change"
         numbers = ", then ".join(f"{plain(each, 5)} {scale.name}" for each in levels)
@@ -145,20 +136,20 @@ def series(  # noqa: PLR0913 - a shape is told its columns
     return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)
 
 
-def _name(title: str) -> str:
+def _name(sheet: Sheet, title: str) -> str:
     """Return the name of a panel in at most two lines; of words that are not shortened, the middle is cut."""
-    letters = _LETTERS // 2 if narrow() else _LETTERS
-    name = label(title, _LETTERS, 2)
+    letters = _LETTERS // 2 if sheet.narrow else _LETTERS
+    name = sheet.label(title, _LETTERS, 2)
     while name.count("\n") > 1 and letters > FEWEST_LETTERS:
         letters -= 2
-        name = label(cut(title, 2 * letters), _LETTERS, 2)
+        name = sheet.label(sheet.names.cut(title, 2 * letters), _LETTERS, 2)
     return name
 
 
-def _chosen(panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
+def _chosen(sheet: Sheet, panels: dict[Any, pd.DataFrame], value: str, changed: set[Any]) -> list[Any]:
     """Return the names of the panels that are drawn, in their order."""
     # A change is what there is to see.
-    most = min(max(MOST_PANELS, len(changed & set(panels))), most_panels(_PANEL, _BESIDE, _AROUND))
+    most = min(max(MOST_PANELS, len(changed & set(panels))), sheet.most_panels(_PANEL, _BESIDE, _AROUND))
     moving = [title for title, dots in panels.items() if title in changed or dots[value].nunique() > 1]
     first = sorted(moving or panels, key=lambda title: title not in changed)[:most]
     return [title for title in panels if title in first]

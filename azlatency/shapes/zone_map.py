@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS
-from azlatency.kit.drawing.base import labelled, narrow, new_figure, short_as_drawn, styled
+from azlatency.kit.drawing.base import styled
 from azlatency.kit.drawing.draw import CONFIGURED, short_number
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.palette import ESTIMATE, INK, ON_LIGHT, RUN
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.groups import name_of_pairs
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised, span, tied
@@ -44,7 +45,7 @@ _WIDEST, _INSIDE = 0.28, 0.3
 
 
 @styled
-def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart | Note:
+def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart | Note:
     """Draw the zones as points and the time between them on the lines that join them; many zones as a heat map.
 
     Parameters
@@ -71,11 +72,11 @@ def zone_map(pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULATED) -> Chart |
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
     caption = f"{capitalised(quantity)}, by pair of zones: "
-    if len(names) > (_MOST_NARROW if narrow() else _MOST_ZONES):
-        figure = _heat_map(edges, names)
+    if len(names) > (_MOST_NARROW if sheet.narrow else _MOST_ZONES):
+        figure = _heat_map(sheet, edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
-        figure, far = _map(edges, names)
+        figure, far = _map(sheet, edges, names)
         caption += _shown(edges)
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
@@ -146,23 +147,24 @@ def _tied(
     }
 
 
-def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
+def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     """Draw the zones on a circle; also return whether a pair is far."""
-    figure, (axis,) = new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
+    figure, (axis,) = sheet.new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
     places = _places(names)
     across = edges[~edges["inside"]]
     is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
     for edge, far in zip(across.to_dict("records"), is_far, strict=True):
-        _edge(axis, places[edge["first"]], places[edge["second"]], edge["times"] if labelled() else "", far=far)
+        times = edge["times"] if sheet.labelled else ""
+        _edge(sheet, axis, places[edge["first"]], places[edge["second"]], times, far=far)
     inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
         (circle,) = axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
         node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
-        node.set_text(short_as_drawn(name, node, _WIDEST * figure.bbox.width))
+        node.set_text(sheet.short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
             circle.set_visible(False)
             node.set_bbox({"boxstyle": "round,pad=1.0", "facecolor": _NODE, "edgecolor": "none"})
-        if name in inside and labelled():
+        if name in inside and sheet.labelled:
             below = y <= 0
             axis.annotate(
                 f"inside: {inside[name]}",
@@ -176,16 +178,16 @@ def _map(edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
-    if not narrow():  # the numbers of a narrow map reach below its axes
+    if not sheet.narrow:  # the numbers of a narrow map reach below its axes
         axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
-    axis.margins(0.34 if narrow() else 0.22, 0.3)
+    axis.margins(0.34 if sheet.narrow else 0.22, 0.3)
     return figure, bool(is_far.any())
 
 
-def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
+def _heat_map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> Figure:
     """Draw a square for each pair of zones; the edges of a map of so many zones would hide each other."""
-    figure, (axis,) = new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(names) else 0.6))
+    figure, (axis,) = sheet.new_figure(1, 1, 0.36 * len(names) + (1.7 if crowded(sheet, names) else 0.6))
     values = np.full((len(names), len(names)), np.nan)
     for edge in edges.to_dict("records"):
         row, column = sorted((names.index(edge["first"]), names.index(edge["second"])), reverse=True)
@@ -193,15 +195,15 @@ def _heat_map(edges: pd.DataFrame, names: Sequence[str]) -> Figure:
         axis.text(
             column + 0.5,
             row + 0.5,
-            short_number(values[row, column]) if labelled() else "",
+            short_number(values[row, column]) if sheet.labelled else "",
             ha="center",
             va="center",
             color=ON_LIGHT,
             fontsize=7.5,
-            rotation=90 if is_upright(names) else 0,
+            rotation=90 if is_upright(sheet, names) else 0,
         )
     shade(axis, values)
-    name_ends(axis, names)
+    name_ends(sheet, axis, names)
     return figure
 
 
@@ -235,7 +237,9 @@ def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
     return {name: (1.5 * math.cos(turn), math.sin(turn)) for name, turn in zip(names, turns, strict=True)}
 
 
-def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text: str, *, far: bool) -> None:
+def _edge(
+    sheet: Sheet, axis: Axes, start: tuple[float, float], end: tuple[float, float], text: str, *, far: bool
+) -> None:
     (x1, y1), (x2, y2) = start, end
     axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
@@ -243,7 +247,7 @@ def _edge(axis: Axes, start: tuple[float, float], end: tuple[float, float], text
     crosses = abs(x1 + x2) + abs(y1 + y2) < 1e-9
     part = 0.68 if crosses and abs(y1 - y2) > 1e-9 else 0.5
     x, side = part * x1 + (1 - part) * x2, "center"
-    if narrow() and abs(x) > _ASIDE and max(map(len, text.split("\n"))) > _WIDE:
+    if sheet.narrow and abs(x) > _ASIDE and max(map(len, text.split("\n"))) > _WIDE:
         side = "right" if x < 0 else "left"
     axis.text(
         x,

@@ -8,9 +8,14 @@ from typing import Any
 
 from matplotlib.text import Text
 
-from azlatency.kit.objects import Chart, style
+from azlatency.kit.objects import Chart, Note, style
 
 SMALLEST_POINTS = 7
+
+
+def again(chart: Chart | Note, **options: Any) -> Chart | Note:
+    """The chart, drawn again with other options."""
+    return chart.again(**options) if isinstance(chart, Chart) and chart.again else chart
 
 
 def texts(chart: Chart) -> list[tuple[str, Any]]:

@@ -48,10 +48,10 @@ def test_a_notebook_gets_a_small_png_beside_the_svg(monkeypatch: pytest.MonkeyPa
 def test_a_chart_of_a_page_is_drawn_in_one_column_too_with_its_own_caption(monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.figure import Figure
 
-    wide = Chart(Figure(), "Shown: 3 of 3", "", one_column=lambda: Chart(Figure(figsize=(3.3, 4)), "Shown: 2 of 3", ""))
+    wide = Chart(Figure(), "Shown: 3 of 3", "", again=lambda width: Chart(Figure(figsize=(3.3, 4)), width, ""))
     assert "narrow" not in wide._repr_mimebundle_()[1]["azlatency"]
     monkeypatch.setenv(BOTH_WIDTHS, "1")
     narrow = wide._repr_mimebundle_()[1]["azlatency"]["narrow"]
-    assert 'width="237.6pt"' in narrow["svg"] and narrow["caption"] == "Shown: 2 of 3"
-    without = Chart(Figure(), "", "", one_column=lambda: Note("No chart."))
+    assert 'width="237.6pt"' in narrow["svg"] and narrow["caption"] == "single"
+    without = Chart(Figure(), "", "", again=lambda width: Note("No chart."))
     assert "narrow" not in without._repr_mimebundle_()[1]["azlatency"]

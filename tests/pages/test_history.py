@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.cases import stream, thinned
-from helpers.chart_checks import assert_fit_to_print
+from helpers.chart_checks import again, assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
 from helpers.studies import FEW_REGIONS, load, load_history
@@ -190,7 +190,7 @@ def test_all_published_windows_are_drawn_and_the_newest_is_sorted() -> None:
     assert newest.title == "42 pairs in the window to 2026-08-16: 130 µs to 2,160 µs" and "Shown" not in newest.caption
     assert "Dallas dal10–dal13 2,160 µs" in newest.alt
     # A phone has room for fewer rows; a level that changed and came back is among them.
-    narrow = newest.one_column() if newest.one_column else None
+    narrow = again(newest, width="single")
     assert isinstance(narrow, Chart) and narrow.title.endswith("; 39 drawn") and "Dallas dal10–dal12" in narrow.alt
     assert len(found.changes) == 10 and "Shown: 10 of 100" in str(page.history(found))
     both = page.over_time(published_windows(load("ibm-cloud-regions")))

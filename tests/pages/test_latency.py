@@ -6,14 +6,13 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from helpers.chart_checks import assert_fit_to_print
+from helpers.chart_checks import again, assert_fit_to_print
 from helpers.results import NOTHING
 from helpers.studies import load
 from helpers.tables import cell, logs_behind
 
 import azlatency as az
 from azlatency.kit.cells import Table
-from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.palette import looks
 from azlatency.kit.objects import Chart, Note
 from azlatency.pages import common
@@ -299,8 +298,7 @@ def test_many_zones_in_a_column_name_some_of_the_columns() -> None:
     pairs = [(one, two) for one in zones for two in zones if one != two]
     ends = pd.DataFrame(pairs, columns=["zone", "peer_zone"])
     runs = ends.assign(path=ends.index.astype(str), method="ping", region="r", peer_region="r", median_ns=1e6)
-    with Options(width="single").applied():
-        chart = common.zone_matrix(runs.assign(placement="cross_zone"), NOTHING)
+    chart = again(common.zone_matrix(runs.assign(placement="cross_zone"), NOTHING), width="single")
     assert isinstance(chart, Chart)
     axis = chart.figure.axes[0]
     named = [bool(text.get_text()) for text in axis.get_xticklabels()[:40]]

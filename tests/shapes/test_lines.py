@@ -8,7 +8,6 @@ from helpers.cases import thinned
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
-from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.palette import INK
 from azlatency.kit.objects import Chart, Note
 
@@ -72,8 +71,7 @@ def test_the_name_of_the_panel_is_not_repeated_in_the_names_of_its_lines() -> No
 @pytest.mark.parametrize(("column", "panels"), thinned([("single", 6), ("double", 18)], 2))
 def test_no_figure_is_too_high(column: str, panels: int) -> None:
     many = pd.concat([FRAME.assign(rack=f"r{number}") for number in range(20)])
-    with Options(width=column).applied():  # type: ignore[arg-type]
-        chart = drawn(many, of="racks")
+    chart = drawn(many, of="racks", width=column)
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
     assert f"Shown: {panels} of 20 racks" in chart.caption
 

@@ -7,7 +7,6 @@ import pytest
 
 import azlatency as az
 from azlatency.kit.cells import Unit
-from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart, Note
 
 DAYS = pd.date_range("2026-09-01", periods=6, tz="UTC")
@@ -54,8 +53,7 @@ def test_a_value_far_above_its_level_is_a_triangle_at_the_edge() -> None:
 def test_of_many_panels_those_that_changed_are_drawn_and_none_is_too_high(column: str, panels: int) -> None:
     names = [f"link {number}" for number in range(12)]
     points = pd.concat([FRAME.assign(link=name) for name in names])
-    with Options(width=column).applied():  # type: ignore[arg-type]
-        chart = drawn(points, changes=CHANGES.assign(link="link 11"))
+    chart = drawn(points, changes=CHANGES.assign(link="link 11"), width=column)
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
     assert f"Shown: {panels} of 12 series, changed ones before others" in chart.caption
     assert chart.alt.count("\n") == panels - 1 and "link 11: 100 µs, then 120 µs; 2026-09-04" in chart.alt

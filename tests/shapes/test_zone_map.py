@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from helpers.chart_checks import assert_fit_to_print
 
-from azlatency.kit.drawing.options import Options
 from azlatency.kit.objects import Chart, Note
 from azlatency.shapes.zone_map import zone_map
 
@@ -53,8 +52,7 @@ def test_many_zones_are_a_heat_map_with_every_value(zones: int, width: Literal["
     names = [f"zone-{number}" for number in range(10, 10 + zones)]
     ends = list(combinations_with_replacement(names, 2))
     pairs = zone_runs(*((*both, [50e3 + 1e3 * place]) for place, both in enumerate(ends)))
-    with Options(width=width).applied():
-        chart = zone_map(pairs[:-1])
+    chart = zone_map(pairs[:-1], width=width)
     assert isinstance(chart, Chart)
     texts = assert_fit_to_print("heat map", chart)
     assert {f"{50 + place:.1f}" if place < 50 else f"{50 + place}" for place in range(len(pairs) - 1)} <= set(texts)
@@ -74,7 +72,6 @@ def test_wide_numbers_of_a_narrow_map_do_not_hide_each_other() -> None:
     there, back = ([(*ends, [low, low + 5e3, low + 9e3]) for ends in ("12", "13", "23")] for low in (1.222e6, 1.575e6))
     inside = zone_runs(("1", "1", [80e3, 81e3, 82e3]))
     pairs = pd.concat([zone_runs(*there, path="a"), zone_runs(*back, path="b"), inside], ignore_index=True)
-    with Options(width="single").applied():
-        chart = zone_map(pairs)
+    chart = zone_map(pairs, width="single")
     assert isinstance(chart, Chart)
     assert "1,227–1,580 µs\n(1,222–1,584 µs)" in assert_fit_to_print("a narrow map", chart)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import seaborn
 
-from azlatency.kit.drawing.base import labelled, lines, tip
+from azlatency.kit.drawing.base import lines, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from azlatency.kit.drawing.sheet import Sheet
 
 
 #: What a caption says of the ground truth of round trips.
@@ -116,9 +118,9 @@ def caption(*parts: str | tuple[str, object]) -> str:
     return " ".join(text.strip() for text in chosen if text)
 
 
-def at_edge(axis: Axes, row: float, text: str) -> None:
+def at_edge(sheet: Sheet, axis: Axes, row: float, text: str) -> None:
     """Write a text right of the axis, level with a row."""
-    if not labelled():
+    if not sheet.labelled:
         return
     axis.annotate(
         text,

@@ -10,12 +10,10 @@ import numpy as np
 import seaborn
 from matplotlib.colors import LogNorm
 
-from azlatency.kit.drawing.base import inches, label, narrow
-from azlatency.kit.drawing.names import cut, short
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from azlatency.kit.drawing.sheet import Sheet
     from azlatency.stats.arrays import FloatArray
 
 #: Columns that can still be read, and most columns with a horizontal number, on a page and in a column.
@@ -47,30 +45,31 @@ def shade(axis: Axes, values: FloatArray) -> None:
     axis.collections[-1].set_rasterized(False)
 
 
-def name_ends(axis: Axes, ends: Sequence[str]) -> None:
+def name_ends(sheet: Sheet, axis: Axes, ends: Sequence[str]) -> None:
     """Write the names of the ends below the columns and left of the rows."""
-    names = [_name(end) for end in ends]
+    names = [_name(sheet, end) for end in ends]
     places = [place + 0.5 for place in range(len(names))]
-    axis.set_xticks(places, names, rotation=90 if crowded(ends) else 0)
-    axis.set_yticks(places, [label(name, LINE_LETTERS) for name in names], rotation=0)
+    axis.set_xticks(places, names, rotation=90 if crowded(sheet, ends) else 0)
+    axis.set_yticks(places, [sheet.label(name, LINE_LETTERS) for name in names], rotation=0)
     axis.tick_params(length=0)
     axis.grid(visible=False)
     for side in ("left", "bottom"):
         axis.spines[side].set_visible(False)
 
 
-def _name(end: str) -> str:
+def _name(sheet: Sheet, end: str) -> str:
     """Return the name of an end; of many plain words, which `short` keeps, the middle is cut."""
-    name = short(end, LETTERS)
-    return name if len(name) <= 2 * LETTERS else cut(end, LETTERS)
+    name = sheet.names.short(end, LETTERS)
+    return name if len(name) <= 2 * LETTERS else sheet.names.cut(end, LETTERS)
 
 
-def crowded(ends: Sequence[str]) -> bool:
+def crowded(sheet: Sheet, ends: Sequence[str]) -> bool:
     """Return whether the names are too long to fit side by side: all together, or two neighbours."""
-    letters, across = [len(_name(end)) for end in ends], min(_LETTERS_ACROSS[narrow()], _LETTERS_PER_INCH * inches())
+    letters = [len(_name(sheet, end)) for end in ends]
+    across = min(_LETTERS_ACROSS[sheet.narrow], _LETTERS_PER_INCH * sheet.inches)
     return sum(letters) > across or any(sum(two) / 2 > across / len(letters) for two in pairwise(letters))
 
 
-def is_upright(ends: Sequence[str]) -> bool:
+def is_upright(sheet: Sheet, ends: Sequence[str]) -> bool:
     """Return whether a square is too small for a horizontal number."""
-    return len(ends) > _NUMBER[narrow()]
+    return len(ends) > _NUMBER[sheet.narrow]

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
+from dataclasses import dataclass, field
 from unicodedata import east_asian_width
 
 #: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
@@ -22,39 +19,49 @@ _WORD = re.compile(r"\S+")
 _PLAIN_WORD = re.compile(r"[^\W\d_]{1,16}[,.:;)]?|\([^\W\d_]{1,16}\)?|Standard_\w{1,16}[,)]?")
 #: A host with its domain, and what may follow it in a title.
 _HOST = re.compile(r"([A-Za-z][\w-]*)\.[\w.-]+?([,;:)]*)")
-#: The names that one figure shortens: short name -> name.
-SHORTENED: ContextVar[dict[str, str] | None] = ContextVar("shortened", default=None)
 
 
-@contextmanager
-def during(variable: ContextVar[Any], value: object) -> Iterator[None]:
-    """Give a variable a value inside this context."""
-    token = variable.set(value)
-    try:
-        yield
-    finally:
-        variable.reset(token)
+@dataclass(frozen=True)
+class Names:
+    """The names of one figure: ``shortened`` has the name that each short one stands for.
 
+    Widths are numbers of Latin letters.
+    """
 
-def short(text: str, letters: int | None = None, word: int = _LONGEST) -> str:
-    """Shorten long words: a host loses its domain, then its middle. The result is as wide as ``letters`` Latin ones."""
-    text = _WORD.sub(lambda match: _word(match[0], word), str(text))
-    if letters is None or len(text) <= (letters := _of_width(text, letters)):
-        return text
-    return _unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
+    shortened: dict[str, str] = field(default_factory=dict)
 
+    def short(self, text: str, letters: int | None = None, word: int = _LONGEST) -> str:
+        """Shorten long words: a host loses its domain, then its middle. The result has the width of ``letters``."""
+        text = _WORD.sub(lambda match: self._word(match[0], word), str(text))
+        if letters is None or len(text) <= (letters := _of_width(text, letters)):
+            return text
+        return self._unique(text, *(_squeezed(text, most) for most in range(letters, len(text), 4)))
 
-def cut(text: str, letters: int) -> str:
-    """Cut a text to so many characters, in its middle and through words."""
-    return _unique(text, _middle(text, letters))
+    def cut(self, text: str, letters: int) -> str:
+        """Cut a text to so many characters, in its middle and through words."""
+        return self._unique(text, _middle(text, letters))
 
+    def wrap(self, text: str, letters: int, lines: int | None = None) -> str:
+        """Break a text into lines of at most ``letters``; long names are shortened until it has ``lines`` lines."""
+        text = self.short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
+        tied = _TIED.sub("\N{NO-BREAK SPACE}", text)
+        broken = textwrap.fill(tied, max(_of_width(text, letters), 8), break_on_hyphens=False)
+        return broken.replace("\N{NO-BREAK SPACE}", " ")
 
-def wrap(text: str, letters: int, lines: int | None = None) -> str:
-    """Break a text into lines of at most ``letters`` Latin characters, with long names shortened to ``lines`` lines."""
-    text = short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
-    tied = _TIED.sub("\N{NO-BREAK SPACE}", text)
-    broken = textwrap.fill(tied, max(_of_width(text, letters), 8), break_on_hyphens=False)
-    return broken.replace("\N{NO-BREAK SPACE}", " ")
+    def _word(self, word: str, letters: int) -> str:
+        """Shorten a long word; a … marks the cut, so that it cannot be mistaken for a whole name."""
+        longest = _of_width(word, letters)
+        if len(word) <= longest:
+            return word
+        host = _HOST.fullmatch(word)
+        name, after = (host[1], host[2]) if host else (word, "")
+        cuts = [_middle(name, room) + after for room in range(longest, len(name), 4)]
+        bare = [f"{name}…{after}"] if host else []
+        return self._unique(word, *(bare + cuts if len(name) < longest else cuts + bare))
+
+    def _unique(self, whole: str, *shorter: str) -> str:
+        """Return the first of ``shorter`` that is unique in this figure, else the whole name."""
+        return next((name for name in shorter if self.shortened.setdefault(name, whole) == whole), whole)
 
 
 def _of_width(text: str, letters: int) -> int:
@@ -72,32 +79,9 @@ def _squeezed(text: str, letters: int) -> str:
     return text
 
 
-def _word(word: str, letters: int) -> str:
-    """Shorten a long word; a … marks the cut, so that it cannot be mistaken for a whole name."""
-    longest = _of_width(word, letters)
-    if len(word) <= longest:
-        return word
-    host = _HOST.fullmatch(word)
-    name, after = (host[1], host[2]) if host else (word, "")
-    cuts = [_middle(name, room) + after for room in range(longest, len(name), 4)]
-    bare = [f"{name}…{after}"] if host else []
-    return _unique(word, *(bare + cuts if len(name) < longest else cuts + bare))
-
-
 def _middle(name: str, room: int) -> str:
     """Keep at most ``room`` characters from the start and the end, where names of a cluster differ."""
     if len(name) <= room:
         return name
     end = (room - 1) * 2 // 5
     return f"{name[: room - 1 - end].rstrip()}…{name[len(name) - end :].lstrip()}"
-
-
-def _unique(whole: str, *shorter: str) -> str:
-    """Return the first of ``shorter`` that is unique in this figure, else the whole name."""
-    taken = SHORTENED.get()
-    if taken is None:
-        taken = {}
-    for name in shorter:
-        if taken.setdefault(name, whole) == whole:
-            return name
-    return whole

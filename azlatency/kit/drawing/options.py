@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import seaborn
@@ -20,7 +18,6 @@ from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
 from azlatency.kit.drawing.axes import plain_log_ticks
-from azlatency.kit.drawing.names import during
 from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, RUN
 
 if TYPE_CHECKING:
@@ -38,8 +35,8 @@ _LOG = ("", "x", "y", "xy")
 class Options:
     """Where a chart is drawn and how it looks; None is what the chart does by itself.
 
-    A call of a shape takes each of them as an argument; those of charts that a function of a page draws apply inside a
-    context: ``with az.charts.Options(width="single").applied(): …``.
+    A call of a shape takes each of them as an argument. A chart that a function of a page has drawn is drawn again with
+    others: ``chart.again(width="single")``.
 
     Attributes
     ----------
@@ -85,10 +82,6 @@ class Options:
         if sum(place is not None for place in (self.ax, self.axes, self.figure)) > 1:
             raise ValueError("pass one of ax, axes and figure")
 
-    def over(self, keywords: dict[str, Any]) -> Options:
-        """Remove the options from the arguments of a call, and return them; those of the context apply otherwise."""
-        return replace(self, **{name: keywords.pop(name) for name in NAMES & keywords.keys()})
-
     @property
     def places(self) -> list[Axes] | None:
         """The axes to draw into, if they are given."""
@@ -101,16 +94,17 @@ class Options:
         """Whether the chart is drawn into a figure of the caller, which keeps its size and its layout."""
         return self.places is not None or self.figure is not None
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """Let the charts that are drawn inside this context use the options, if they are called without any."""
-        with during(OPTIONS, self):
-            yield
+    @property
+    def colours(self) -> Mapping[str, str] | Sequence[str] | None:
+        """The colours that the caller chose: in the order of the pairs, or by path."""
+        if self.palette is None or isinstance(self.palette, Mapping):
+            return self.palette
+        count = len(HUES) if isinstance(self.palette, str) else len(self.palette)
+        return [to_hex(colour) for colour in seaborn.color_palette(self.palette, count)]
 
 
 #: Names of the options.
 NAMES = frozenset(field.name for field in fields(Options))
-OPTIONS: ContextVar[Options] = ContextVar("options", default=Options())  # noqa: B039
 
 
 def _rows(axes: Any) -> Iterable[Iterable[Any]]:
@@ -118,19 +112,8 @@ def _rows(axes: Any) -> Iterable[Iterable[Any]]:
     return [row if isinstance(row, list | tuple) else [row] for row in rows]
 
 
-def colours() -> Mapping[str, str] | Sequence[str] | None:
-    """Return the colours that the caller chose: in the order of the pairs, or by path."""
-    palette = OPTIONS.get().palette
-    if palette is None or isinstance(palette, Mapping):
-        return palette
-
-    count = len(HUES) if isinstance(palette, str) else len(palette)
-    return [to_hex(colour) for colour in seaborn.color_palette(palette, count)]
-
-
-def apply(axes: Sequence[Axes]) -> None:
+def apply(options: Options, axes: Sequence[Axes]) -> None:
     """Set scales, limits and colours of the axes that a chart has drawn."""
-    options = OPTIONS.get()
     for axis in axes:
         for letter, limits in (("x", options.xlim), ("y", options.ylim)):
             which = getattr(axis, f"{letter}axis")
@@ -163,7 +146,7 @@ def _recoloured(options: Options) -> dict[str, str]:
     found = dict(DARK) if options.theme == "dark" else {}
     if options.theme is None and _is_dark(rcParams["axes.facecolor"]):  # a style context of the caller
         found = {light: dark for light, dark in DARK.items() if light != "#ffffff"}
-    chosen = colours()
+    chosen = options.colours
     if chosen and not isinstance(chosen, Mapping):
         found |= dict(zip((ESTIMATE, RUN), chosen, strict=False))
     return found
@@ -173,9 +156,9 @@ def _is_dark(colour: Any) -> bool:
     return colour not in ("none", "auto") and sum(to_rgb(colour)) < 1
 
 
-def recolour_ground(figure: Any) -> None:
+def recolour_ground(options: Options, figure: Any) -> None:
     """Give a whole figure the ground of the dark theme."""
-    if OPTIONS.get().theme == "dark":
+    if options.theme == "dark":
         _recolour(figure, DARK)
 
 

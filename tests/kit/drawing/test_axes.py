@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from azlatency.kit.drawing import axes, base
+from azlatency.kit.drawing import axes
 from azlatency.kit.drawing.fitting import freeze
+from azlatency.kit.drawing.sheet import Sheet
 
 
 def test_positions_are_moved_apart_as_little_as_possible() -> None:
@@ -17,14 +18,14 @@ def test_positions_are_moved_apart_as_little_as_possible() -> None:
     ("panels", "shown"), [(1, [0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0]), (3, [0.5, 0.7, 1.0, 1.5]), (6, [0.5, 1.0])]
 )
 def test_ticks_of_ratios_are_thinned_until_they_fit_and_keep_1(panels: int, shown: list[float]) -> None:
-    figure, (axis, *_) = base.new_figure(1, panels, 2.0)
+    figure, (axis, *_) = Sheet().new_figure(1, panels, 2.0)
     axes.times_axis(axis, (0.5, 2.0))
     freeze(figure)
     assert list(axis.get_xticks()) == pytest.approx(shown)
 
 
 def test_a_short_logarithmic_axis_has_more_than_one_tick() -> None:
-    figure, (axis,) = base.new_figure(1, 1, 2.0)
+    figure, (axis,) = Sheet().new_figure(1, 1, 2.0)
     axis.set(yscale="log", ylim=(60, 160))
     axes.plain_log_ticks(axis.yaxis)
     freeze(figure)
@@ -32,7 +33,7 @@ def test_a_short_logarithmic_axis_has_more_than_one_tick() -> None:
 
 
 def test_a_logarithmic_axis_ignores_a_ratio_of_zero() -> None:
-    _, (axis,) = base.grid(1, 1, 2.0)
+    _, (axis,) = Sheet().grid(1, 1, 2.0)
     axes.times_axis(axis, (0.0, 0.5, 2.0), room=1.0)
     assert axis.get_xlim() == (0.5, 2.0)
     axes.times_axis(axis, (0.0,), room=2.0)

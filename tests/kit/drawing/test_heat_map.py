@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from azlatency.kit.drawing.heat_map import MOST_ENDS, crowded, is_upright, name_ends, shade
 from azlatency.kit.drawing.options import Options
+from azlatency.kit.drawing.sheet import Sheet
 
 
 def test_missing_squares_stay_empty_and_the_longest_time_is_not_the_darkest_shade() -> None:
@@ -20,10 +21,10 @@ def test_missing_squares_stay_empty_and_the_longest_time_is_not_the_darkest_shad
 
 def test_names_are_upright_where_they_do_not_fit() -> None:
     few, many = ["1", "2", "3"], [f"westeurope-zone-{number}" for number in range(MOST_ENDS)]
-    assert not crowded(few) and crowded(many) and not is_upright(few) and is_upright(many)
-    with Options(width="single").applied():
-        assert is_upright(many[:7]) and not is_upright(many[:6])
-        assert crowded(["another-zone-of-europe", "z3", "z4"]), "a long name reaches into its neighbour"
+    page, column = Sheet(), Sheet(Options(width="single"))
+    assert not crowded(page, few) and crowded(page, many) and not is_upright(page, few) and is_upright(page, many)
+    assert is_upright(column, many[:7]) and not is_upright(column, many[:6])
+    assert crowded(column, ["another-zone-of-europe", "z3", "z4"]), "a long name reaches into its neighbour"
     axis = Figure().subplots()
-    name_ends(axis, many)
+    name_ends(page, axis, many)
     assert {tick.get_rotation() for tick in axis.get_xticklabels()} == {90.0}

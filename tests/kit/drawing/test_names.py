@@ -11,7 +11,7 @@ from typing import Literal
 import pandas as pd
 import pytest
 from helpers.chart_cases import every_chart
-from helpers.chart_checks import assert_fit_to_print
+from helpers.chart_checks import again, assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
 from helpers.studies import load
@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import azlatency as az
-from azlatency.kit.drawing.names import SHORTENED, during, short, wrap
-from azlatency.kit.drawing.options import Options
+from azlatency.kit.drawing.names import Names
 from azlatency.kit.objects import Chart
 from azlatency.pages import common, latency, transfers
 from azlatency.shapes.zone_map import zone_map
@@ -45,17 +44,17 @@ NODE = "aks-nodepool{}-12345678-vmss00000{}.internal.cloudapp.net"
     ],
 )
 def test_hosts_lose_their_domain_then_their_middle(name: str, shown: str) -> None:
-    assert short(name) == shown
+    assert Names().short(name) == shown
 
 
 def test_a_path_in_little_room() -> None:
-    assert short("aks-nodepool1-vmss000001 → aks-nodepool1-vmss000002", 30) == "aks-node…0001 → aks-node…0002"
+    assert Names().short("aks-nodepool1-vmss000001 → aks-nodepool1-vmss000002", 30) == "aks-node…0001 → aks-node…0002"
 
 
 def test_words_are_wrapped_and_never_cut() -> None:
     text = "availability zone one → availability zone two (accelerated networking on)"
-    assert short(text, 30) == text
-    assert wrap(text, 30, 2).replace("\n", " ") == text
+    assert Names().short(text, 30) == text
+    assert Names().wrap(text, 30, 2).replace("\n", " ") == text
 
 
 @pytest.mark.parametrize(
@@ -68,15 +67,15 @@ def test_words_are_wrapped_and_never_cut() -> None:
     ],
 )
 def test_a_line_ends_before_a_number_and_not_before_its_unit(text: str, shown: str) -> None:
-    assert wrap(text, 20) == shown
+    assert Names().wrap(text, 20) == shown
 
 
 @given(st.lists(st.text("ab.- →1", min_size=1, max_size=60), unique=True, max_size=8), st.sampled_from([None, 12, 30]))
 def test_two_names_never_become_one(names: list[str], letters: int | None) -> None:
     words = sorted({" ".join(name.split()) for name in names} - {""})
-    with during(SHORTENED, {}):
-        shown = [short(word, letters) for word in words]
-        assert [short(word, letters) for word in words] == shown, "the same name is always shown alike"
+    names_of_figure = Names()
+    shown = [names_of_figure.short(word, letters) for word in words]
+    assert [names_of_figure.short(word, letters) for word in words] == shown, "the same name is always shown alike"
     assert len(set(shown)) == len(words)
 
 
@@ -140,13 +139,13 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
     streams = az.throughput(study).drop_duplicates("path").head(4)
     pairs = pd.DataFrame(combinations_with_replacement(ends, 2), columns=["first", "second"])
     pairs = pairs.assign(path="", method="", value=1e5, quantity="mean RTT")
-    with Options(width=width).applied():
-        drawn = {
-            "order": latency.order_of_runs(runs, az.summarize(runs)),
-            "series": transfers.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
-            "map": zone_map(pairs),
-        }
-    for what, chart in drawn.items():
+    drawn = {
+        "order": latency.order_of_runs(runs, az.summarize(runs)),
+        "series": transfers.throughput_series(study.intervals, streams.assign(path=paths[: len(streams)])),
+        "map": zone_map(pairs),
+    }
+    for what, wide in drawn.items():
+        chart = again(wide, width=width)
         assert isinstance(chart, Chart)
         assert_fit_to_print(what, chart)
         assert ends[0] in chart.alt

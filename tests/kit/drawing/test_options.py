@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from helpers.cases import thinned
 from helpers.chart_cases import StudyResults, every_chart
-from helpers.chart_checks import assert_fit_to_print
+from helpers.chart_checks import again, assert_fit_to_print
 from helpers.studies import load
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import Collection
@@ -20,7 +20,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import azlatency as az
-from azlatency.kit.drawing.options import Options
 from azlatency.kit.drawing.palette import DARK, ESTIMATE, INK, RUN
 from azlatency.kit.objects import Chart, Note
 
@@ -69,8 +68,7 @@ CHARTS = [
 def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
     page = Figure(figsize=(7, 6), layout="constrained")
     place, _ = page.subfigures(2, 1)
-    with Options(figure=place, theme="dark").applied():
-        chart = charts[name]()
+    chart = again(charts[name](), figure=place, theme="dark")
     assert isinstance(chart, Note) or (chart.figure is place and place.axes)
     page.canvas.draw()
     assert tuple(page.get_size_inches()) == (7, 6), "the figure of the caller keeps its size"
@@ -127,8 +125,8 @@ def test_palettes_and_themes(forest: Any) -> None:
 
 
 def test_a_colour_for_a_path(charts: dict[str, Any]) -> None:
-    with Options(palette={"az1a → az2a": "#123456"}).applied():
-        assert "#123456" in colours(charts["printed curves"]())
+    chart = again(charts["printed curves"](), palette={"az1a → az2a": "#123456"})
+    assert isinstance(chart, Chart) and "#123456" in colours(chart)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -10,15 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.chart_cases import DrawnCharts, StudyResults, every_chart, hard_samples, study_of
-from helpers.chart_checks import assert_fit_to_print, texts
+from helpers.chart_checks import again, assert_fit_to_print, texts
 from helpers.results import NOTHING
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+from traitlets.config import Config
 
 import azlatency as az
 from azlatency import shapes as charts
-from azlatency.kit import objects as display
+from azlatency.kit import objects
 from azlatency.kit.drawing import base
 from azlatency.kit.drawing.options import Options
-from azlatency.kit.objects import Chart, Note
+from azlatency.kit.objects import BOTH_WIDTHS, Chart, Note
 from azlatency.pages import common, latency, stability, tail, transfers
 from azlatency.studies.format import plain
 
@@ -33,8 +36,7 @@ def assert_fit_one_column(results: StudyResults, names: Collection[str]) -> None
     for name, draw in every_chart(results.study, results).items():
         if name not in names:
             continue
-        with Options(width="single").applied():
-            chart = draw()
+        chart = again(draw(), width="single")
         if isinstance(chart, Chart):
             assert chart.figure.get_figwidth() == 3.3
             assert_fit_to_print(f"{results.study.name}, {name}", chart)
@@ -59,17 +61,25 @@ def test_a_width_that_no_journal_has_is_refused() -> None:
 # --- saved as they are drawn
 
 
-def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
+@pytest.fixture
+def notebook() -> Iterator[None]:
+    """A shell that shows charts, as that of a notebook."""
+    InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    yield
+    InteractiveShell.clear_instance()
+
+
+@pytest.mark.usefixtures("notebook")
+def test_charts_that_a_notebook_shows_are_saved_if_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = pd.DataFrame(
         {"path": "A → B", "method": "iperf3 TCP", "throughput_bit_s": [4e9, 5e9], "placement": "cross_zone"}
     ).convert_dtypes()
+    monkeypatch.setenv(BOTH_WIDTHS, "1")
     charts.export("pdf, png", tmp_path / "figures")
-    try:
-        for _ in range(2):
-            common.typical_forest(runs, az.summarize(runs, "throughput_bit_s"), "throughput_bit_s")
-    finally:
-        charts.export("", tmp_path)
-    common.typical_forest(runs, NOTHING, "throughput_bit_s")
+    for _ in range(2):
+        display(common.typical_forest(runs, az.summarize(runs, "throughput_bit_s"), "throughput_bit_s"))
+    charts.export("", tmp_path)
+    display(common.typical_forest(runs, NOTHING, "throughput_bit_s"))
     names = sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert names == [f"typical_forest{count}.{ending}" for count in ("-2", "") for ending in ("pdf", "png")]
     first, second = (tmp_path / "figures" / f"typical_forest{count}.pdf" for count in ("", "-2"))
@@ -81,6 +91,12 @@ def test_charts_are_saved_if_requested(tmp_path: Path) -> None:
 def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="gif is not one of svg, pdf, png"):
         charts.export("png gif", tmp_path)
+
+
+def test_charts_that_no_notebook_shows_are_not_silently_lost(tmp_path: Path) -> None:
+    charts.export("", tmp_path)
+    with pytest.raises(RuntimeError, match=r"export = 'png': no notebook shows charts here; use chart.save\(path\)"):
+        charts.export("png", tmp_path)
 
 
 # --- hard data
@@ -119,8 +135,7 @@ def draw_hard_samples(name: str, width: Literal["single", "double"]) -> None:
         "series": lambda: stability.run_series(timed, study, pd.DataFrame()),
     }
     for kind, make in draw.items():
-        with Options(width=width).applied():
-            chart = make()
+        chart = again(make(), width=width)
         if isinstance(chart, Chart):
             assert_fit_to_print(f"{name}, {kind}, {width}", chart)
             assert "nan" not in chart.alt, kind
@@ -204,7 +219,7 @@ def test_letters_that_are_missing_from_the_installed_fonts(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     """A host may be called 東京: where no installed font has it the caption says what the boxes are."""
-    for module in (base, display):
+    for module in (base, objects):
         monkeypatch.setattr(module, "fonts", lambda: ("DejaVu Sans",))
     for path, is_reported in (("上海 → 東京", True), ("Zürich → Łódź, Οία µ", False)):
         runs = pd.DataFrame({"path": path, "method": "ping 56 B", "median_ns": [5e4, 6e4], "placement": None})
