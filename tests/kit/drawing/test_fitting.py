@@ -45,6 +45,6 @@ def test_a_title_of_the_last_panel_in_a_row_ends_on_the_page() -> None:
     """Panels of the published zones: "eu-gb-lon04-a → eu-gb-lon06-a" lost half of its last letter, 3 px of 700."""
     figure = history.history(az.history(load("ibm-cloud-zones"))).figure
     titles = [axis._left_title for axis in figure.axes if axis.get_title(loc="left")]
-    assert len(titles) == 8
+    assert len(titles) == 10
     assert all(figure.bbox.x0 <= title.get_window_extent().x0 for title in titles)
     assert all(title.get_window_extent().x1 <= figure.bbox.x1 for title in titles)
