@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, PERCENT, Row, Table, Unit
+from azlatency.kit.cells import GIGABITS, PERCENT, Row, RunsRef, Table, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import count, ends, flags, number, table, text
@@ -23,6 +23,14 @@ from azlatency.studies.runs.groups import grouped
 _NS = 1e9
 #: Fewest intervals of a transfer that show a course, most transfers drawn, and most paths that a title names.
 _FEWEST_INTERVALS, _MOST_TRANSFERS, _MOST_NAMED = 3, 12, 4
+
+
+def falls_in(rates: pd.DataFrame) -> tuple[RunsRef, ...]:
+    """Return where the logs of transfers print their fall."""
+    return tuple(
+        RunsRef((str(run_id),), "intervals", None if pd.isna(line) else int(line))
+        for run_id, line in zip(rates["run_ids"], rates["line"], strict=True)
+    )
 
 
 def falls_by_path(rates: pd.DataFrame) -> Chart | Note:

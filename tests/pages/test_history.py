@@ -151,7 +151,7 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     # What a confirmed change crossed, as sao01–sao05 and dal10–dal14 did, is not named again.
     # Sao Paulo 1–2 has one level: 1.99 to 2.05 ms, then 1.99 to 1.81 ms.
     crossed = [(path, seen) for path, seen in rows if seen.startswith(("below", "above"))]
-    assert crossed == [("Sao Paulo 1 → Sao Paulo 2", "below 2 ms since 2023-11-26")]
+    assert crossed == [("Sao Paulo 1 → Sao Paulo 2", "below 2 ms in all disjoint windows since 2023-11-26")]
     # dal10–dal12: 1.76 to 2.48 ms until October 2025, then 1.34 to 1.45 ms, and 2.01 ms from 18 July 2026 on:
     # its change is found at the date of dal12–dal13, which fell in the same window.
     dates = found.changes.set_index("path").loc[lambda rows: rows["flags"] == "date_of_others", "date"]

@@ -75,8 +75,8 @@ def emulated(data: Data) -> Answer | None:
         axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
         "95 % CI",
         # Where several tools measured, page 08 compares them already.
-        next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
-        + ": what remains is CPU wake-up time.",
+        next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Measure with a second tool")
+        + "; the remaining error is CPU wake-up time.",
     )
 
 

@@ -244,18 +244,26 @@ const reveal = () => {
 };
 
 // --- search: this page at once, and all pages if the page is part of a site
+// Words of readers, and what the pages say.
+const ALIKE = {
+  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
+  bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
+};
 function searchBox() {
   const {root, at} = document.body.dataset, inSite = decodeURIComponent(location.pathname).endsWith("/" + at);
   const field = make("input", {type: "search", name: "q", autocomplete: "off", placeholder: inSite ? "Search" : "Search this page", "aria-label": inSite ? "Search all pages" : "Search this page", "aria-controls": "hits"});
   const hits = make("ol", {id: "hits", "aria-label": "Search results"});
   const form = make("form", {role: "search"}, field, hits);
+  // On the first page, a line alone does not say which question or study it belongs to.
+  const inIndex = document.body.classList.contains("index");
+  const headOf = each => { const head = one("th[scope=row],h2,h3", each.closest("tr,section") || each); return head && !head.contains(each) && !each.contains(head) && plain(head).replace(/\s+/g, " "); };
   let texts;
   const find = () => {
     if (!texts) unfoldAll();
     texts ??= all("h1,h2,h3,p,li,caption,figcaption,tbody tr,pre,dd", one("main")).filter(each => !each.closest(".tools") && !one("p,li", each))
-      .map(each => ({each, text: plain(each).replace(/\s+/g, " ")}));
+      .map(each => ({each, text: [inIndex && headOf(each), plain(each).replace(/\s+/g, " ")].filter(Boolean).join(": ")}));
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word)); }) : [];
+    const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word) || (ALIKE[word] && low.includes(ALIKE[word]))); }) : [];
     const items = found.slice(0, 8).map(({each, text}, index) => {
       const start = Math.max(0, text.toLowerCase().indexOf(words[0]) - 30);
       each.id ||= "hit_" + index + "_" + Math.random().toString(36).slice(2, 8);
