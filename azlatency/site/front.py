@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any
 
 from azlatency.kit.titles import span
@@ -40,7 +41,7 @@ GUIDE = {
 #: Placements of the picture on the first page.
 LANES = ("same_zone", "cross_zone", "cross_region")
 #: What names a round trip between or inside zones.
-_NAMED = ("region", "path", "pair", "method")
+_NAMED = ("region", "path", "pair", "method", "statistic")
 #: From how many runs on a round trip is repeated.
 _REPEATED = 2
 #: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
@@ -126,7 +127,7 @@ class Pairs:
     """The pairs of zones of a study, and what is not known.
 
     A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id;
-    ``shared``: the region and the tool of all rows, where they have one.
+    ``shared``: the region, the tool and the statistic of all rows, where they have one.
     """
 
     source: Source
@@ -272,14 +273,25 @@ def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
 
     A pair of zones names a path that goes from its first to its last end, unless a study has both directions.
     """
-    regions, paths, pairs, methods = ([str(trip[name] or "") for trip in trips] for name in _NAMED)
+    regions, paths, pairs, methods, statistics = ([str(trip[name] or "") for trip in trips] for name in _NAMED)
     ends = [pair.split("–") for pair in pairs]
     is_short = all(path == f"{end[0]} → {end[-1]}" for path, end in zip(paths, ends, strict=True))
     if is_short and len({*zip(regions, pairs, methods, strict=True)}) == len(trips):
-        paths = [short_pair(pair) for pair in pairs]
-    shared = [names[0] for names in (regions, methods) if len({*names}) == 1]
+        prefixes = {region: _prefix(ends, regions, region) for region in set(regions)}
+        paths = [
+            short_pair(pair) if "–" in pair else pair.removeprefix(prefixes[region])
+            for region, pair in zip(regions, pairs, strict=True)
+        ]
+    shared = [names[0] for names in (regions, methods, statistics) if len({*names}) == 1]
     told_apart = [names for names in (regions, paths, methods) if names is paths or len({*names}) > 1]
     return [", ".join(filter(None, names)) for names in zip(*told_apart, strict=True)], ", ".join(filter(None, shared))
+
+
+def _prefix(ends: Sequence[Sequence[str]], regions: Sequence[str], region: str) -> str:
+    """Return the words with which the names of all zones of a region begin: "us-south-"."""
+    zones = {zone for some, of_region in zip(ends, regions, strict=True) if of_region == region for zone in some}
+    start, mark, _ = commonprefix(list(zones)).rpartition("-")
+    return start + mark if len(zones) > 1 else ""
 
 
 def _zone_trips(source: Source) -> dict[str, Mapping[str, Any]]:

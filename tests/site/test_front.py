@@ -182,7 +182,7 @@ def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     [aws, canada] = pairs([source(name) for name in ("aws-euwest1-lagscope", "canadacentral-proximity-placement")])
     nearest = "1a (.122) → 1a (.70)"
     assert aws.rows[0] == (nearest, "74 µs", "", "–", "median", "102 µs", "1", "aws-euwest1-lagscope/00_summary.html-1")
-    assert aws.shared == "eu-west-1, lagscope TCP"
+    assert aws.shared == "eu-west-1, lagscope TCP, median"
     assert aws.unknown == "how much a second run differs"
     assert canada.unknown == "p99 and how much a second run differs"
     assert canada.rows[0][6] == "reported"

@@ -34,7 +34,7 @@ def shade(axis: Axes, values: FloatArray) -> None:
     finite = values[np.isfinite(values)]
     low, high = float(finite.min()), float(finite.max())
     reach = 1.1 * high / low
-    norm = LogNorm(low / reach**0.3, high * reach**0.5)
+    norm = LogNorm(low / reach**0.3, high * reach**0.65)
     seaborn.heatmap(
         values,
         mask=~np.isfinite(values),

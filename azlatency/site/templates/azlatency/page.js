@@ -1,5 +1,10 @@
 "use strict";
 // Interaction on a page. Without this script the page still shows all of its content.
+// Words of readers, and what the pages say; search.js reads them, too.
+const ALIKE = {
+  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
+  bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
+};
 (() => {
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const one = (selector, root = document) => root.querySelector(selector);
@@ -244,11 +249,6 @@ const reveal = () => {
 };
 
 // --- search: this page at once, and all pages if the page is part of a site
-// Words of readers, and what the pages say.
-const ALIKE = {
-  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
-  bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
-};
 function searchBox() {
   const {root, at} = document.body.dataset, inSite = decodeURIComponent(location.pathname).endsWith("/" + at);
   const field = make("input", {type: "search", name: "q", autocomplete: "off", placeholder: inSite ? "Search" : "Search this page", "aria-label": inSite ? "Search all pages" : "Search this page", "aria-controls": "hits"});
@@ -265,7 +265,7 @@ function searchBox() {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word) || (ALIKE[word] && low.includes(ALIKE[word]))); }) : [];
     const items = found.slice(0, 8).map(({each, text}, index) => {
-      const start = Math.max(0, text.toLowerCase().indexOf(words[0]) - 30);
+      const at = text.toLowerCase().indexOf(words[0]), start = at < 90 ? 0 : at - 30;
       each.id ||= "hit_" + index + "_" + Math.random().toString(36).slice(2, 8);
       return make("li", {}, make("a", {href: "#" + each.id, click: () => { hits.replaceChildren(); setTimeout(reveal); }}, (start ? "…" : "") + text.slice(start, start + 110) + (text.length > start + 110 ? "…" : "")));
     });
