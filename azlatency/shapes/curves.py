@@ -239,7 +239,7 @@ def _name_ends(
     names: Mapping[str, str],
     least: float,
 ) -> None:
-    """Name each path right of the axes; a thin line leads from the end of one of its lines to the edge, and to the name.
+    """Name each path right of the axes; a thin line leads from the end of one of its lines to the name.
 
     The limits of the axes must be final. Of several lines of a path the middle one is named.
     """

@@ -325,7 +325,12 @@ class _Site:
         sources = _sources(made)
         real = [source for source in sources if not source.emulated]
         return self._render(
-            "across.html.j2", "across.html", picture=picture(real), pairs=pairs(sources), commit=COMMIT, commits=COMMITS,
+            "across.html.j2",
+            "across.html",
+            picture=picture(real),
+            pairs=pairs(sources),
+            commit=COMMIT,
+            commits=COMMITS,
             documents=self._documents,
         )
 

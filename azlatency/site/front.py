@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 from azlatency.kit.titles import span
@@ -20,9 +20,10 @@ from azlatency.studies.format import format_value, join_words, one_prefix
 COMMITS = "What a commit to a replica waits for"
 COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
-    "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A closed-loop "
-    "tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives during the stall "
-    "waits longer than the p99 says. Writing on both sides and load add to it; the round trip under load is not known."
+    "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A "
+    "closed-loop tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives "
+    "during the stall waits longer than the p99 says. Writing on both sides and load add to it; the round trip under "
+    "load is not known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
@@ -290,8 +291,9 @@ def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
 def _prefix(ends: Sequence[Sequence[str]], regions: Sequence[str], region: str) -> str:
     """Return the words with which the names of all zones of a region begin: "us-south-"."""
     zones = {zone for some, of_region in zip(ends, regions, strict=True) if of_region == region for zone in some}
-    start, mark, _ = commonprefix(list(zones)).rpartition("-")
-    return start + mark if len(zones) > 1 else ""
+    words = zip(*(zone.split("-") for zone in zones), strict=False)
+    shared = takewhile(lambda same: len({*same}) == 1, words)
+    return "".join(f"{word}-" for word, *_ in shared) if len(zones) > 1 else ""
 
 
 def _zone_trips(source: Source) -> dict[str, Mapping[str, Any]]:

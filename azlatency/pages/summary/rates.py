@@ -63,7 +63,11 @@ def falling_rates(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(moments),
         answer=(
-            Linked(f"{len(chosen) + len(others)} of {len(tested)}", RunsRef(tuple(tested["run_ids"]), "intervals"), bold=False),
+            Linked(
+                f"{len(chosen) + len(others)} of {len(tested)}",
+                RunsRef(tuple(tested["run_ids"]), "intervals"),
+                bold=False,
+            ),
             f" transfers fall once; their logs end {_watched(pd.concat([chosen, others]))} later. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs),
