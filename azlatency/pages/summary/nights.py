@@ -157,7 +157,7 @@ def newest_moves(found: History) -> pd.DataFrame:
 
 def _largest(changes: Sequence[Sentence]) -> Sentence:
     """Count changes, and say the first of them, which is the largest."""
-    return (f"{count_of(len(changes), 'path')}, most ", *changes[0])
+    return (f"{count_of(len(changes), 'path')}, the largest change ", *changes[0])
 
 
 def _away(change: Row, seen: pd.DataFrame) -> Sentence:

@@ -40,9 +40,10 @@ SAID = {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 6 paths, "
-        "most Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (back at 2.01 ms in the newest window); "
-        "by 2025-10-05: 3 paths, most Washington DC wdc06–wdc07 −57 %; in the newest "
-        "window, not confirmed: 6 paths, most London lon04–lon05 −36 %; too short to test: Chennai and "
+        "the largest change Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % "
+        "(back at 2.01 ms in the newest window); "
+        "by 2025-10-05: 3 paths, the largest change Washington DC wdc06–wdc07 −57 %; in the newest "
+        "window, not confirmed: 6 paths, the largest change London lon04–lon05 −36 %; too short to test: Chennai and "
         "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto. By a day: first seen "
         "in the mean of the 30 days to that day",
         "one_run": "published means of a path that stayed on its level differ by up to 1.44 times (us-east-wdc06-a → "
@@ -56,7 +57,7 @@ SAID = {
         "one_run": "no: 11 transfers on c5.large start at 5.02–9.69 Gbit/s",
     },
     FEW_REGIONS: {
-        "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, most Tokyo → Toronto −17 %; "
+        "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, the largest change Tokyo → Toronto −17 %; "
         "too short to test: Chennai; no change confirmed in Sao Paulo. By a day: first seen in the mean of "
         "the 30 days to that day",
         "one_run": "published means of a path that stayed on its level differ by up to 1.15 times (Sao Paulo → "
