@@ -39,7 +39,7 @@ _SEEN = {
     "unconfirmed": "{n} more series may have changed; the correction for all series leaves it open ({which})",
     "oldest": "{n} series moved after the first points, too few to test ({which})",
     "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
-    "came_and_went": "In {n} series, fewer than five points came and went ({which})",
+    "came_and_went": "In {n} series, fewer than five points were off their level ({which})",
     "crossed": "{n} series came to stay on the other side of 1 or 2 ms without a confirmed change ({which})",
     "short": "{n} series with fewer than ten points moved, too few to test ({which})",
 }
@@ -230,7 +230,7 @@ def seen(row: Row, family: int) -> str:
         text = f"{size} for {points}, {start}" + (f" to {end}" if end != start else "")
         if row["kind"] == "on_the_way":
             return f"{text}, on the way to the next level"
-        return text if row.get("times", 1) == 1 else f"{row['times']} times away, farthest {text}"
+        return text if row.get("times", 1) == 1 else f"left its level {row['times']} times, at most by {text}"
     side = "below" if row["after"] < row["limit"] else "above"
     since = "since" if is_missing(row["window_ns"]) else "in all disjoint windows since"
     return f"{side} {format_value(row['limit'], 'ns', digits=1)} {since} {start}"

@@ -181,13 +181,19 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
         words = (f"{counts[name]} {word}" for name, word in VERDICTS.items() if name in counts)
         return f"{what}: {result}; {', '.join(words)}"
     apart = frame[frame["verdict"] == "different"]
-    result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}"
+    result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}{also_within(counts)}"
     method, largest = most_apart(apart)
     if not largest:
         return f"{result}; ratio {ratio_range(apart['ratio'])}"
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
     most = "most " if len(apart) > len(largest) else ""
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
+
+
+def also_within(counts: pd.Series) -> str:
+    """Return the end of "2 of 3 differ" where others differ within the margin."""
+    within = counts.get("different_within_margin", 0)
+    return f", {within} more within the margin" if within else ""
 
 
 def verdict_on(steps: pd.DataFrame, tests: int = 1) -> ChangeVerdict:

@@ -457,6 +457,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         at_s             | float64 | | computed | Time of the fall, in s.
         bucket           | float64 | | computed | Traffic beyond the sustained rate until the fall, in units times s.
         spread           | float64 | | computed | Coefficient of variation of the rates of intervals.
+        median_rate      | float64 | | computed | Median rate of the intervals.
+        silent           | int64   | | computed | Intervals without traffic.
         intervals        | int64   | | computed | Number of reporting intervals.
         segment          | string  | | file | Segment of a run, as reported.
         change_ns        | float64 | | computed | Mean of a segment minus that of the previous one, in ns.

@@ -14,7 +14,7 @@ from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import times
 from azlatency.kit.units import DECIDES
-from azlatency.kit.words import in_drift, ratio_result, say, verdict_words
+from azlatency.kit.words import also_within, in_drift, ratio_result, say, verdict_words
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.studies.format import count_of, format_number, percent, plain
 
@@ -106,8 +106,8 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         beside=two_beside(drawn, panel, row),
         xlabel="after ÷ before (log)",
         caption=(
-            f"Bar: {percent(confidence)} interval, of an equivalence the {percent(2 * confidence - 1)} interval "
-            "(TOST). Band: practically equivalent."
+            f"Bar: {percent(confidence)} interval; {percent(2 * confidence - 1)} if practically equivalent (TOST). "
+            "Band: practically equivalent."
         ),
         ordering="The largest change on top.",
         counted="runs or pairs of runs per comparison",
@@ -132,7 +132,7 @@ def find(found: pd.DataFrame, before: str = "") -> Findings:
     for place, row in enumerate(changed.to_dict("records")):
         ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
         drift = in_drift(changed[place : place + 1])
-        findings.append(act(f"{row['what']}: changed{drift}, ratio {ratio} ({low} to {high})."))
+        findings.append(act(f"{row['what']}: different{drift}, ratio {ratio} ({low} to {high})."))
     if refused := list(found.loc[found["ratio"].isna(), "what"]):
         text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))
@@ -156,7 +156,7 @@ def _answer(found: pd.DataFrame, before: str) -> str:
         return f"No change beyond the margin is shown since {before}: of {number}, {listed}."
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=_size, ascending=False, kind="stable")
     most = changed.iloc[0]
-    since = f"changed since {before}{in_drift(changed.head(1))}"
+    since = f"differ from {before}{in_drift(changed.head(1))}{also_within(counts)}"
     return (
         f"**{len(changed)} of {number}** {since}; most of all {most['what']}: "
         f"**{times(most['ratio'], 'the value before')}**."

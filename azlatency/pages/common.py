@@ -101,16 +101,18 @@ def typical_runs(
         "typical run": Column("", _estimate, _POINT, unit),
         f"{percent(shown['confidence'].iloc[0])} interval": Column("", _estimate, _ENDS, unit),
     }
+    is_single, is_published = (shown["n"] == 1).all(), is_window(measured).all()
+    ranges = {"runs": count("n"), quantity: between("min", "max", ",.5g", unit, join_equal=True)}
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
-        "runs": count("n"),
-        quantity: between("min", "max", ",.5g", unit, join_equal=True),
+        **({quantity: number("min", ",.5g", unit)} if is_single else ranges),
         **(estimated if shown["estimate"].notna().any() else {}),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
-        "flags": flags(hide=["no_replication"] if is_window(measured).all() else []),
+        "flags": flags(hide=["no_replication"] if is_published else []),
     }
+    notes = [*notes, "One published window each."] if is_single and is_published else notes
     return table(shown, f"{caption} (scope: across runs)", columns, notes, value=value)
 
 
@@ -304,7 +306,7 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         unit=shown_unit,
         ylabel=f"client's {place}",
         xlabel=f"server's {place}",
-        result=f"{capitalised(what)} of {reach} from {place} to {place} ({method}, {run_counts(main, runs)})",
+        result=f"{capitalised(what)} by pair of {place}s: {reach} ({method}, {run_counts(main, runs)})",
         caption=caption,
         name="zone_matrix",
     )

@@ -262,7 +262,7 @@ def _between(windows: pd.DataFrame) -> pd.DataFrame:
 def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
     """Return what the series show without a confirmed change."""
     if sightings.empty:
-        return Note("Nothing else stands out: no shift near an end, no point that came and went.")
+        return Note("Nothing else stands out: no shift near an end, no point off its level.")
     family = found.series.set_index("what")["family"]
     rows = _together(sightings)
     rows = rows.assign(text=[words.seen(row, int(family[row["what"]])) for row in rows.to_dict("records")])

@@ -145,7 +145,7 @@ def percentile_curves(
     if drawn.empty:
         has = "contains samples that resolve a percentile" if samples else "prints percentiles"
         return Note(f"No chart: no log of this study {has}.")
-    title, sizes = _percentile_title(drawn)
+    title, first, sizes = _percentile_title(drawn)
     runs = drawn.drop_duplicates("run_id")
     kept = runs[runs["path"].isin(told_apart(sizes))]
     per_method = kept["method"].value_counts(sort=False)
@@ -154,6 +154,7 @@ def percentile_curves(
     kept = pd.concat([few_of_each(kept[kept["method"] == name], "path", "n", _MOST_CURVES) for name in methods])
     left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
     shown = drawn[drawn["run_id"].isin(kept["run_id"])]
+    shown = shown.sort_values("method", key=lambda names: names != first, kind="stable")
     shown = shown.assign(
         is_maximum=has_flag(shown, "maximum_in_disguise"),
         truth=shown["path"].map(sums_of_both_directions(links)).astype(float),
@@ -175,16 +176,16 @@ def percentile_curves(
     )
 
 
-def _percentile_title(drawn: pd.DataFrame) -> tuple[str, dict[str, float]]:
+def _percentile_title(drawn: pd.DataFrame) -> tuple[str, str, dict[str, float]]:
     """Say from where to where the runs reach at p99, or at the highest usual level below it that is not rare.
 
-    Also return a number per path, by which paths are chosen.
+    Also return the method that it speaks of, and a number per path, by which paths are chosen.
     """
     descending = drawn.sort_values("q", ascending=False, kind="stable")
     sizes: dict[str, float] = descending.drop_duplicates("path", keep="last").set_index("path")["estimate"].to_dict()
     levels = drawn.loc[drawn["q"].isin(_TITLED), "q"].value_counts()
     if levels.empty:
-        return "", sizes
+        return "", "", sizes
     q = levels.index[2 * levels >= levels.max()].max()
     runs = drawn[drawn["q"] == q]
     method, by_path = by_method(
@@ -197,7 +198,7 @@ def _percentile_title(drawn: pd.DataFrame) -> tuple[str, dict[str, float]]:
     found = path_differences(values) if max(map(len, values.values())) > 1 else None
     title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
     # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
-    return title, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes | by_path
+    return title, method, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes | by_path
 
 
 def _sampled_caption(shown: pd.DataFrame) -> str:

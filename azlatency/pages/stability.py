@@ -324,11 +324,9 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
             of_all = f"is one of {count_of(len(changes), 'change')}"
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
     if together := broke_together(broken):
-        text = (
-            f"{count_of(len(broken), 'connection')} broke, {together}. This suggests a common cause, so they count as "
-            "one event."
-        )
-        findings.append(info(text))
+        events = count_of((~broken["together"]).sum(), "event")
+        text = f"broke, {together}. So close together, they suggest a common cause: count {events}."
+        findings.append(info(f"{count_of(len(broken), 'connection')} {text}"))
     if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:
         text = (
             f"Every connection is reported to have lasted {broken['lasted'].iloc[0]}, yet they ended "

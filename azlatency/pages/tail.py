@@ -267,8 +267,9 @@ def find(
     if len(ranged):
         worst, best = ranged.loc[ranged["high"].idxmax()], ranged.loc[ranged["high"].idxmin()]
         sentence = (
-            f"Share of packets above the limit, at most: **{percent(worst['high'], 3)}** on {worst['path']} "
-            f"(worst run), **{percent(best['high'], 2)}** on {best['path']} (best run)."
+            f"Share of packets slower than {plain(worst['limit'] / 1e3, 6)} µs: at most "
+            f"**{percent(worst['high'], 3)}** on {worst['path']} (worst run), "
+            f"**{percent(best['high'], 2)}** on {best['path']} (best run)."
         )
         findings.append(info(sentence))
     unbounded = quantiles[has_flag(quantiles, "tail_unresolved", "unbounded_upper")]

@@ -73,12 +73,14 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
     with_reference = alike[(alike["first"] == reference) | (alike["second"] == reference)]
     chosen = with_reference if len(with_reference) else alike
     chosen = chosen.sort_values("n", ascending=False, kind="stable").head(_MOST_PANELS)
+    repeated = chosen[chosen["n"] > 1] if (chosen["n"] > 1).any() else chosen
+    far = repeated.loc[repeated["ratio"].map(lambda ratio: abs(math.log(ratio))).idxmax()]
+    # The comparison of the title stands first.
+    chosen = chosen.loc[[far.name, *chosen.index.drop(far.name)]]
     chosen = chosen.assign(panel=_panel(chosen) + ": " + chosen["verdict"].map(VERDICTS))
     pairs = found.pairs.assign(panel=_panel(found.pairs).map(dict(zip(_panel(chosen), chosen["panel"], strict=True))))
     pairs = pairs.dropna(subset=["panel"]).assign(size=(pairs["first_value"] * pairs["second_value"]))
     margin, confidence = chosen["margin"].iloc[0], chosen["confidence"].iloc[0]
-    repeated = chosen[chosen["n"] > 1] if (chosen["n"] > 1).any() else chosen
-    far = repeated.loc[repeated["ratio"].map(lambda ratio: abs(math.log(ratio))).idxmax()]
     ratio = times(far["ratio"], f"as long as {far['second']}")
     return forest(
         _rows(chosen, pairs),

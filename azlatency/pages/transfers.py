@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from azlatency.kit.cells import GIGABITS, PERCENT, Row, Table, Unit
+from azlatency.kit.cells import GIGABITS, PERCENT, Row, RunsRef, Table, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import count, ends, flags, number, table, text
@@ -21,8 +21,18 @@ from azlatency.studies.format import duration, format_number, format_value, one_
 from azlatency.studies.runs.groups import grouped
 
 _NS = 1e9
+#: A fall after this share of a transfer is drawn from so many seconds before it: it would be a line at the edge.
+_LATE, _BEFORE_FALL_S = 0.9, 50
 #: Fewest intervals of a transfer that show a course, most transfers drawn, and most paths that a title names.
 _FEWEST_INTERVALS, _MOST_TRANSFERS, _MOST_NAMED = 3, 12, 4
+
+
+def falls_in(rates: pd.DataFrame) -> tuple[RunsRef, ...]:
+    """Return where the logs of transfers print their fall."""
+    return tuple(
+        RunsRef((str(run_id),), "intervals", None if pd.isna(line) else int(line))
+        for run_id, line in zip(rates["run_ids"], rates["line"], strict=True)
+    )
 
 
 def falls_by_path(rates: pd.DataFrame) -> Chart | Note:
@@ -91,9 +101,12 @@ def throughput_series(
     chosen = in_order.drop_duplicates(["path", "method"])
     if chosen.empty:
         return Note(f"No chart: no log of this study reports throughput in {_FEWEST_INTERVALS} intervals or more.")
-    drawn = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
+    whole = _on_one_clock(reported[reported["run_id"].isin(chosen.index)])
     true_rates = truths(links, "throughput_bit_s")
     falls = fallen[fallen["run_ids"].isin(chosen.index[:_MOST_TRANSFERS])]
+    late = falls[falls["at_s"] > _LATE * falls["seconds"]] if len(falls) else falls
+    starts = late.set_index("run_ids")["at_s"].sub(_BEFORE_FALL_S).reindex(whole["run_id"]).to_numpy(dtype="float64")
+    drawn = whole[~(whole["start_s"] < starts)]
     return course(
         drawn,
         "throughput_bit_s",
@@ -119,11 +132,12 @@ def throughput_series(
         unit=GIGABITS,
         beside=3,
         most=_MOST_TRANSFERS,
-        result=_title_of_intervals(drawn, chosen, falls, rates),
+        result=_title_of_intervals(whole, chosen, falls, rates),
         caption=draw.caption(
             "Throughput by reporting interval; below: retransmitted segments, if any.",
             ("Of each path and method one run is drawn, the first whose rate falls.", len(chosen) < len(runs)),
             ("Dashed: the rate falls and stays low.", len(falls)),
+            (f"Of a rate that falls near the end, the time from {_BEFORE_FALL_S} s before is drawn.", len(late)),
             ("Dotted line: configured rate of the emulated link.", true_rates),
             "Intervals of one run are not replicates.",
         ),

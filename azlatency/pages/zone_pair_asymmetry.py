@@ -198,8 +198,8 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
         caption=(
-            f"Bar: {percent(confidence)} interval over {counted.split()[0]}, of an equivalence the "
-            f"{percent(2 * confidence - 1)} interval (TOST). "
+            f"Bar: {percent(confidence)} interval over {counted.split()[0]}; "
+            f"{percent(2 * confidence - 1)} if practically equivalent (TOST). "
             f"Band: practically equivalent (±{percent(pairs['margin'].iloc[0])}{wider}). "
             "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"

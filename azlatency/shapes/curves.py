@@ -230,24 +230,24 @@ def _name_ends(
     names: Mapping[str, str],
     least: float,
 ) -> None:
-    """Name each path right of the axes; a thin line leads from the name to the end of one of its lines.
+    """Name each path right of the axes; a thin line leads from the end of one of its lines to the name.
 
     The limits of the axes must be final. Of several lines of a path the middle one is named.
     """
     low, high = map(math.log, axis.get_ylim())
     points = {path: sorted(some, key=lambda point: point[1])[len(some) // 2] for path, some in ends.items()}
     order = sorted(points, key=lambda path: points[path][1])
-    left, right = axis.get_xlim()
-    places = {
-        path: ((x - left) / (right - left), (math.log(y) - low) / (high - low)) for path, (x, y) in points.items()
-    }
-    spots = spread([places[path][1] for path in order], least=least)
-    order = _uncrossed([(*places[path], path) for path in order], spots)
+    _, right = axis.get_xlim()
+    spots = spread([(math.log(points[path][1]) - low) / (high - low) for path in order], least=least)
     for path, spot in zip(order, spots, strict=True):
         colour = look[path].colour
-        leader = {"arrowstyle": "-", "color": colour, "lw": 0.6, "alpha": 0.7, "shrinkA": 0, "shrinkB": 2}
+        x, y = points[path]
+        thin: dict[str, Any] = {"color": colour, "lw": 0.6, "alpha": 0.7}
+        # From one edge on, leaders in the order of their ends do not cross.
+        axis.plot([x, right], [y, y], **thin)
+        leader = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, **thin}
         start = axis.annotate(
-            "", points[path], (_NAMES_AT, spot), textcoords="axes fraction", annotation_clip=False, arrowprops=leader
+            "", (right, y), (_NAMES_AT, spot), textcoords="axes fraction", annotation_clip=False, arrowprops=leader
         )
         start.set_gid(f"end of {path}")
         # The mark and the dash of the line, for readers who see no colours.
@@ -255,28 +255,6 @@ def _name_ends(
         mark |= {"color": colour, "linestyle": look[path].dash, "transform": axis.transAxes}
         axis.plot([_NAMES_AT, 1.07, 1.11], [spot] * 3, **mark)
         axis.text(1.12, spot, names[path], va="center", fontsize=8, color=INK, transform=axis.transAxes)
-
-
-def _uncrossed(ends: list[tuple[float, float, str]], spots: Sequence[float]) -> list[str]:
-    """Return the names of ends of lines in an order in which no two leaders to the spots cross.
-
-    Two that cross exchange their spots, which shortens both together.
-    """
-
-    def height(end: tuple[float, float, str], spot: float, x: float) -> float:
-        return end[1] + (spot - end[1]) * (x - end[0]) / (_NAMES_AT - end[0])
-
-    ends = list(ends)
-    pairs = list(itertools.combinations(range(len(ends)), 2))
-    for _ in pairs:
-        before = list(ends)
-        for low, high in pairs:
-            x = max(ends[low][0], ends[high][0])  # left of it one of the leaders has not begun
-            if height(ends[low], spots[low], x) > height(ends[high], spots[high], x):
-                ends[low], ends[high] = ends[high], ends[low]
-        if ends == before:
-            break
-    return [name for *_, name in ends]
 
 
 def _in_words(rows: pd.DataFrame, unit: Unit) -> str:

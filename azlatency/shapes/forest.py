@@ -43,7 +43,7 @@ MARKS = {
     "meets": Mark("o", ESTIMATE, True, "filled dot: meets"),
     "fails": Mark("X", RUN, True, "cross: fails"),
     "different": Mark("o", RUN, True, "orange: different"),
-    "different_within_margin": Mark("o", RUN, False, "hollow orange: different, but within the band"),
+    "different_within_margin": Mark("o", RUN, False, "hollow orange: different, within the margin"),
     "holds": Mark("o", ESTIMATE, True, "blue dot: contains the true value"),
     "misses": Mark("D", RUN, True, "orange diamond: does not contain it"),
     "equivalent": Mark("s", ESTIMATE, True, "blue square: practically equivalent"),

@@ -28,7 +28,7 @@ from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Record
-from azlatency.site.front import COMMIT, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
+from azlatency.site.front import COMMIT, COMMITS, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
@@ -291,7 +291,7 @@ class _Site:
         entries.append(("index.html", "First page", "All studies", guide))
         if pairs(_sources(made)):
             entries.append(
-                ("across.html", "All round trips", "All studies", (("text", "pairs", "Replicas", (COMMIT,)),))
+                ("across.html", "All round trips", "All studies", (("finding", "pairs", COMMITS, (COMMIT,)),))
             )
         pages["search.html"] = self._render("search.html.j2", "search.html", texts=texts_of(entries))
         for name, html in pages.items():
@@ -324,7 +324,15 @@ class _Site:
         """Return the page with all round trips."""
         sources = _sources(made)
         real = [source for source in sources if not source.emulated]
-        return self._render("across.html.j2", "across.html", picture=picture(real), pairs=pairs(sources), commit=COMMIT)
+        return self._render(
+            "across.html.j2",
+            "across.html",
+            picture=picture(real),
+            pairs=pairs(sources),
+            commit=COMMIT,
+            commits=COMMITS,
+            documents=self._documents,
+        )
 
     def changes(self, views: list[StudyView], made: list[Made]) -> str:
         """Return the page with what changed since the report that was in the folder before."""

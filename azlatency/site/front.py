@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from azlatency.kit.titles import span
@@ -13,20 +14,24 @@ from azlatency.pages.summary.card import QUOTED
 from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
+from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.studies.format import format_value, join_words, one_prefix
 
+COMMITS = "What a commit to a replica waits for"
 COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
-    "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. Writing on "
-    "both sides and load add to it; the round trip under load is not known."
+    "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A "
+    "closed-loop tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives "
+    "during the stall waits longer than the p99 says. Writing on both sides and load add to it; the round trip under "
+    "load is not known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
     "own_logs": (
         "How do I do this with my own logs?",
         "`git clone https://github.com/azlatency/azlatency`, and in it `pip install '.[report]'`. "
-        "`azlatency report FOLDER` then builds pages like these from your logs. It reads 24 tools: "
-        "[which](https://github.com/azlatency/azlatency/blob/main/docs/tools/README.md).",
+        "`azlatency report FOLDER` then builds pages like these from your logs. It reads "
+        "[24 tools](https://github.com/azlatency/azlatency/blob/main/docs/tools/README.md).",
     ),
     "cite": (
         "How do I cite this, and under which licence is it?",
@@ -36,6 +41,8 @@ GUIDE = {
 }
 #: Placements of the picture on the first page.
 LANES = ("same_zone", "cross_zone", "cross_region")
+#: What names a round trip between or inside zones.
+_NAMED = ("region", "path", "pair", "method", "statistic")
 #: From how many runs on a round trip is repeated.
 _REPEATED = 2
 #: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
@@ -125,11 +132,13 @@ class Tile:
 class Pairs:
     """The pairs of zones of a study, and what is not known.
 
-    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id.
+    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id;
+    ``shared``: the region, the tool and the statistic of all rows, where they have one.
     """
 
     source: Source
     rows: tuple[tuple[str, ...], ...]
+    shared: str
     unknown: str
 
 
@@ -201,7 +210,7 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
-    return f"{below} on {provider} were below; connect times do not count" if values else ""
+    return f"{below} on {provider} were below, without connect times" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:
@@ -253,16 +262,44 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         trips = _zone_trips(source)
         if not any(trip["placement"] == "cross_zone" for trip in trips.values()):
             continue
+        names, shared = _names(list(trips.values()))
         rows = tuple(
             (
-                ", ".join(str(name) for name in (trip["region"], trip["path"], trip["method"]) if name),
+                name,
                 *(_typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
                 *(format_value(trip["p99"], "ns") or "–", _runs(trip), row),
             )
-            for row, trip in trips.items()
+            for name, (row, trip) in zip(names, trips.items(), strict=True)
         )
-        found.append(Pairs(source=source, rows=rows, unknown=_unknown(list(trips.values()))))
+        found.append(Pairs(source=source, rows=rows, shared=shared, unknown=_unknown(list(trips.values()))))
     return tuple(found)
+
+
+def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:
+    """Return the names of paths by what tells them apart, and what all of them share.
+
+    A pair of zones names a path that goes from its first to its last end, unless a study has both directions.
+    """
+    regions, paths, pairs, methods, statistics = ([str(trip[name] or "") for trip in trips] for name in _NAMED)
+    ends = [pair.split("–") for pair in pairs]
+    is_short = all(path == f"{end[0]} → {end[-1]}" for path, end in zip(paths, ends, strict=True))
+    if is_short and len({*zip(regions, pairs, methods, strict=True)}) == len(trips):
+        prefixes = {region: _prefix(ends, regions, region) for region in set(regions)}
+        paths = [
+            short_pair(pair) if "–" in pair else pair.removeprefix(prefixes[region])
+            for region, pair in zip(regions, pairs, strict=True)
+        ]
+    shared = [names[0] for names in (regions, methods, statistics) if len({*names}) == 1]
+    told_apart = [names for names in (regions, paths, methods) if names is paths or len({*names}) > 1]
+    return [", ".join(filter(None, names)) for names in zip(*told_apart, strict=True)], ", ".join(filter(None, shared))
+
+
+def _prefix(ends: Sequence[Sequence[str]], regions: Sequence[str], region: str) -> str:
+    """Return the words with which the names of all zones of a region begin: "us-south-"."""
+    zones = {zone for some, of_region in zip(ends, regions, strict=True) if of_region == region for zone in some}
+    words = zip(*(zone.split("-") for zone in zones), strict=False)
+    shared = takewhile(lambda same: len({*same}) == 1, words)
+    return "".join(f"{word}-" for word, *_ in shared) if len(zones) > 1 else ""
 
 
 def _zone_trips(source: Source) -> dict[str, Mapping[str, Any]]:
@@ -291,7 +328,7 @@ def _subtraction(trip: Mapping[str, Any]) -> str:
     value, added = float(trip["value"]), float(trip["added"])
     like = one_prefix([value, value - added, added], "ns") or added
     terms = [format_value(term, "ns", digits=digits, like=like) for term, digits in ((value, 3), (value - added, 3))]
-    return f"{' − '.join(terms)} = {format_value(added, 'ns', digits=2)}"
+    return f"{' − '.join(terms)} = {format_value(added, 'ns', digits=2, like=like)}"
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

@@ -102,7 +102,7 @@ class ProvenanceIndex:
         """Return the line of a run that prints a value, else the whole run."""
         value, q, extent = str(ref.get("value", "")), ref.get("q"), self._extents[run_id]
         if isinstance(line := ref.get("line"), int):
-            return Found(Place(extent.source, line), "printed number")
+            return Found(Place(extent.source, line), "printed number" if value == "printed" else "number")
         if isinstance(q, float):
             line = self._percentiles.get((run_id, q))
         else:

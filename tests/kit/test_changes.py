@@ -155,7 +155,7 @@ def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
     seven = [f"{number} → d −20 %" for number in range(7)]
     assert changes.in_short_seen(pd.DataFrame(rows)) == [
         "In 2 series, the last points differ from those before: too few to test (a → c +50 %, a → b −20 %).",
-        "In 1 series, fewer than five points came and went (a → c +100 %).",
+        "In 1 series, fewer than five points were off their level (a → c +100 %).",
         "1 series came to stay on the other side of 1 or 2 ms without a confirmed change "
         "(b → c below 1 ms since 2026-09-26).",
         f"7 series with fewer than ten points moved, too few to test ({', '.join(seven)}).",

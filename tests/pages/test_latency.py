@@ -185,11 +185,12 @@ def _percentiles(*rows: tuple[str, str, float, float]) -> pd.DataFrame:
     )
 
 
-def test_panels_have_the_order_of_the_methods_in_the_data() -> None:
+def test_the_method_of_the_title_comes_first_the_others_in_the_order_of_the_data() -> None:
     methods = ["ping", "sockperf", "qperf", "netperf", "latte", "echo"]
     chart = page.percentile_curves(_percentiles(*(("a → b", method, 0.99, 100.0) for method in methods)))
     assert isinstance(chart, Chart)
-    assert [axis.get_title("left") for axis in chart.figure.axes] == methods
+    assert [axis.get_title("left") for axis in chart.figure.axes] == ["sockperf", "ping", *methods[2:]]
+    assert chart.title.endswith("sockperf")
 
 
 def test_each_label_leads_to_a_curve_of_its_own_path() -> None:
@@ -313,6 +314,6 @@ def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
     means = az.summarize(runs, "mean_ns")
     assert "not a direction" not in str(page.find(runs, NOTHING, means, NOTHING.assign(flags=[])))
     chart = common.zone_matrix(runs, means, "mean_ns")
-    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip of 9–369 ms from region to region")
+    assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip by pair of regions: 9–369 ms")
     forest = common.typical_forest(runs, means, "mean_ns")
     assert isinstance(forest, Chart) and "as published for the 30 days to 2026-08-16" in forest.caption

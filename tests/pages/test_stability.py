@@ -107,7 +107,8 @@ def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
     )
     # 955.87 us, then 789.58 us; breaks at 10:04:12, 13:23:55 and 13:23:58
     assert "Same AZ" in text and "−166 µs" in text
-    assert "3 connections broke, 2 of them 3 s apart. This suggests" in text and "200 min" in text
+    assert "3 connections broke, 2 of them 3 s apart. So close together, they suggest" in text and "200 min" in text
+    assert "count 2 events." in text
 
 
 def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:

@@ -26,12 +26,13 @@ _LETTERS_ACROSS, _LETTERS_PER_INCH = (44, 28), 8.5
 def shade(axis: Axes, values: FloatArray) -> None:
     """Shade the squares of a matrix of positive values; NaN stays empty.
 
-    The scale is logarithmic: paths between zones take about ten times as long as paths within a zone. Only the lower
-    two thirds of the shades are used, on which black text can be read.
+    The scale is logarithmic: paths between zones take about ten times as long as paths within a zone. Of the
+    shades, those near white are left to empty squares, and those on which black text cannot be read are not used.
     """
     finite = values[np.isfinite(values)]
     low, high = float(finite.min()), float(finite.max())
-    norm = LogNorm(low / 1.1, high * (1.1 * high / low) ** 0.5)
+    reach = 1.1 * high / low
+    norm = LogNorm(low / reach**0.3, high * reach**0.65)
     seaborn.heatmap(
         values,
         mask=~np.isfinite(values),

@@ -160,8 +160,8 @@ def conclusions(study: Study) -> Table | Note:
         }
         for conclusion in stated
     ]
-    columns = {"the author concluded": text("said"), "we say": text("we_say"), "because": text("because")}
-    caption = "The author's conclusions, and what the data say"
+    columns = {"the source says": text("said"), "we say": text("we_say"), "because": text("because")}
+    caption = "What the source says, and what the data say"
     return table(pd.DataFrame(rows), caption, columns, source=lambda row: row["refs"])
 
 

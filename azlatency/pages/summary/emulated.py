@@ -75,8 +75,10 @@ def emulated(data: Data) -> Answer | None:
         axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
         "95 % CI",
         # Where several tools measured, page 08 compares them already.
-        next_step=("Let every tool wait equally long between packets" if len(methods) > 1 else "Add a second tool")
-        + ": what remains is CPU wake-up time.",
+        next_step=(
+            "Let every tool wait equally long between packets" if len(methods) > 1 else "Measure with a second tool"
+        )
+        + "; the remaining error is CPU wake-up time.",
     )
 
 
@@ -123,14 +125,12 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
             [path for path in rises["median_ns"].index if (str(path) in paths) is where] for where in (True, False)
         )
         measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
-        rest = rises["median_ns"][outside].median()
+        rest = rises["median_ns"][outside].agg(["min", "max"])
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = join_words(name.removeprefix("az") for name in zones)
         step = float(runs["median_ns_resolution"].fillna(0.0).max())
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
-        other = f"less than {format_value(step, 'ns', digits=1)}"
-        if abs(rest) >= step:
-            other = signed_value(rest, "ns", step=step)
+        other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
         text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
     return text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,10 +15,11 @@ from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import capitalised, span
 from azlatency.pages.summary.answer import ONCE, Data, badge_of, decisive_paths, ends_of, first_of, from_to
 from azlatency.pages.summary.card import Answer, Dot, dot
+from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
-from azlatency.stats.within_run.time_series import by_burst, falling, rates_of_study
+from azlatency.stats.within_run.time_series import alike, by_burst, falling, rates_of_study
 from azlatency.studies.format import count_of, duration, format_value, join_words, one_prefix, percent, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.key import SENDER
@@ -48,20 +50,24 @@ def falling_rates(data: Data) -> Answer | None:
     dots: list[Dot] = []
     for path, middle in middles.iterrows():
         typical, moment = typical_rates.loc[path].to_dict(), moments.loc[path].to_dict()
-        ref, name = RunsRef(tuple(typical["run_ids"].split()), "intervals"), str(path)
+        of_path, name = falls_in(chosen[chosen["path"] == path]), str(path)
         rate, time = format_value(middle["sustained_rate"], "bit/s", like=like), duration(middle["at_ns"])
-        refs.append(ref)
-        falls.append((f"{name} to ", Linked(rate, ref), " after ", Linked(time, ref)))
+        refs += of_path
+        falls.append((f"{name} to ", Linked(rate, *of_path), " after ", Linked(time, *of_path)))
         size = f"{count_of(moment['n'], 'run')}{_interval_words(moment)}"
-        times.append((Linked(f"{name} {time} ({size})", ref, bold=False),))
+        times.append((Linked(f"{name} {time} ({size})", *of_path, bold=False),))
         ends = interval_in(typical) or (middle["sustained_rate"],)
         text = f"{rate} after {time}"
-        dots.append(dot(name, ends, "bit/s", ref, value=middle["sustained_rate"], text=text))
+        dots.append(dot(name, ends, "bit/s", *of_path, value=middle["sustained_rate"], text=text))
     top = span((middles["burst_rate"].min(), middles["burst_rate"].max()), "bit/s", digits=2, like=like)
     return Answer(
         badge=badge_of(moments),
         answer=(
-            Linked(f"{len(chosen) + len(others)} of {len(tested)}", _intervals_of(tested), bold=False),
+            Linked(
+                f"{len(chosen) + len(others)} of {len(tested)}",
+                RunsRef(tuple(tested["run_ids"]), "intervals"),
+                bold=False,
+            ),
             f" transfers fall once; their logs end {_watched(pd.concat([chosen, others]))} later. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, *refs),
@@ -82,27 +88,28 @@ def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
     times = grouped(fallen, "path")["at_s"].agg(["min", "max"]).sort_values("min", kind="stable")
     falls = [f"{path} {duration(1e9 * ends['min'], 1e9 * ends['max'])}" for path, ends in times.iterrows()]
     steady = tested[~tested["run_ids"].isin(fallen["run_ids"])]
-    paths = [
-        f"{path}, in {duration(*(1e9 * own['seconds']))} at {span(own['estimate'], 'bit/s')}"
-        for path, own in grouped(steady, "path")
-    ]
+    sustained = fallen.groupby("path")["sustained_rate"].median()
+    paths = []
+    for path, own in grouped(steady, "path"):
+        # The mean would count the seconds without traffic with which a log may end.
+        words = f"{path}, {duration(*(1e9 * own['seconds']))} at a median of {span(own['median_rate'], 'bit/s')}"
+        if alike(own["median_rate"], sustained.get(path, math.nan)).all():
+            words += ", the rate to which the others fall: no burst"
+        stops = own["silent"].sum()
+        paths.append(words + (f"; {count_of(stops, 'interval')} without traffic" if stops else ""))
     still = f"; {plain(len(steady))} did not fall ({join_words(paths)})" if paths else ""
     return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
-
-
-def _intervals_of(rates: pd.DataFrame) -> RunsRef:
-    return RunsRef(tuple(rates["run_ids"]), "intervals")
 
 
 def _other_hosts(others: pd.DataFrame) -> Sentence:
     """Say from which rates the other transfers start, and when they fall."""
     if others.empty:
         return ()
-    refs = _intervals_of(others)
+    refs = falls_in(others)
     burst = span(others["burst_rate"], "bit/s")
     after = others["at_s"] * 1e9
     falls = " and falls after " if len(others) == 1 else " and fall after "
-    return f" {len(others)} {_start_at(others)} ", Linked(burst, refs), falls, Linked(duration(*after), refs), "."
+    return f" {len(others)} {_start_at(others)} ", Linked(burst, *refs), falls, Linked(duration(*after), *refs), "."
 
 
 def _watched(transfers: pd.DataFrame) -> str:
@@ -182,8 +189,8 @@ def single_falls(data: Data) -> Answer | None:
         return None
     rates = chosen.to_dict("records")
     dots = tuple(
-        dot(rate["path"], (rate["sustained_rate"],), "bit/s", RunsRef((rate["run_ids"],), "intervals"))
-        for rate in rates
+        dot(rate["path"], (rate["sustained_rate"],), "bit/s", ref)
+        for rate, ref in zip(rates, falls_in(chosen), strict=True)
     )
     dots, axis = ends_of(sorted(dots, key=lambda value: value.low), "median rate after the fall")
     return Answer(
@@ -200,11 +207,11 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
     """Say that transfers fall, if at least half of them do; each path has one, so that they are only described."""
     if chosen.empty or 2 * len(chosen) < len(tested):
         return ()
-    refs = _intervals_of(chosen)
+    refs = falls_in(chosen)
     after = duration(*(chosen["at_s"] * 1e9))
     start = f"{len(chosen)} of {len(tested)} transfers fall once" if len(tested) > 1 else "The transfer falls once"
     burst, sustained = (
-        Linked(span(chosen[name], "bit/s"), refs, bold=False) for name in ("burst_rate", "sustained_rate")
+        Linked(span(chosen[name], "bit/s"), *refs, bold=False) for name in ("burst_rate", "sustained_rate")
     )
     return (
         f"{start}, after {after}: from ",

@@ -14,6 +14,7 @@ from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, looks_limited, with_more_connections
 from azlatency.pages.summary.nights import changes_by_date
+from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
@@ -178,12 +179,12 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
     usual, others = by_burst(falls)
     like, parts = one_prefix(usual["burst_rate"], "bit/s"), list[Sentence]()
     for path, own in sorted(grouped(usual, "path"), key=lambda item: item[1]["at_s"].median()):
-        ref = RunsRef(tuple(own["run_ids"]), "intervals")
+        refs = falls_in(own)
         time, rate = (
             duration(1e9 * own["at_s"].median()),
             format_value(own["sustained_rate"].median(), "bit/s", like=like),
         )
-        parts.append((f"{path} ", Linked(time, ref), f" (then {rate})"))
+        parts.append((f"{path} ", Linked(time, *refs), f" (then {rate})"))
     start = f"from about {format_value(median(usual['burst_rate']), 'bit/s', digits=2)}: " if len(others) else ""
     return start, *listed(parts[:_MOST_LISTED])
 

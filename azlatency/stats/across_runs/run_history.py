@@ -467,7 +467,7 @@ def _summary(series: _Series, found: _Found, changes: list[Row], margin: float |
 
 
 def _change(series: _Series, found: _Found, place: int, margin: float | str, confidence: float) -> Row:
-    """Return what the frame ``changes`` says of one step, besides the name of the series and its runs."""
+    """Return what the frame ``changes`` says of one step, besides the name of the series."""
     step, (before, after) = found.steps[place], found.levels[place : place + 2]
     old, new = found.parts[place : place + 2]
     compared: Row = {}
@@ -489,8 +489,11 @@ def _change(series: _Series, found: _Found, place: int, margin: float | str, con
         flags.append("date_of_others")
     if 0 < abs(after - before) <= series.step:
         flags.append("one_printed_step")
+    # The points next to the change come first: they are those that a reader looks for.
+    points = sorted(range(len(series.values)), key=lambda point: abs(point + 0.5 - step.at))
     row: Row = {
         "at": step.at,
+        "run_ids": " ".join(dict.fromkeys(" ".join(series.run_ids[point] for point in points).split())),
         "at_low": step.low,
         "at_high": step.high,
         "before": before,

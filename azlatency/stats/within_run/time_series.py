@@ -40,8 +40,10 @@ _RATES = {
     **dict.fromkeys([*_OF_RUN, "what", "unit", "scope", "statistic", "flags", "run_ids"], "str"),
     **dict.fromkeys(["intervals", "n"], "int64"),
     **dict.fromkeys(["seconds", "spread", "estimate", "low", "high", "confidence"], "float64"),
-    **dict.fromkeys(["burst_rate", "sustained_rate", "at_s", "bucket"], "float64"),
+    **dict.fromkeys(["burst_rate", "sustained_rate", "at_s", "bucket", "median_rate"], "float64"),
+    "silent": "int64",
     "found": "boolean",
+    "line": "Int64",
 }
 
 
@@ -189,7 +191,9 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
 
     One row per run: ``name`` (says which of several runs of a path it is), ``path``, ``method``, the number of
     ``intervals`` and their ``seconds``, the mean rate (``estimate``, ``low`` and ``high`` in bit/s), ``spread``
-    (standard deviation of the interval rates over their mean), and the columns of `azlatency.stats.throttling`.
+    (standard deviation of the interval rates over their mean), their ``median_rate``, the number of intervals without
+    traffic (``silent``), the columns of `azlatency.stats.throttling`, and the ``line`` of the log that prints the first
+    interval after the fall.
     """
     counted = intervals[
         intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)
@@ -202,10 +206,10 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
         side = group[group["side"] == "receiver"] if "receiver" in set(group["side"].dropna()) else group
         rates = side["throughput_bit_s"].to_numpy(dtype="float64")
         seconds = ((side["end_ns"] - side["start_ns"]) / _NS).to_numpy(dtype="float64")
-        run = runs.loc[str(run_id)]
+        run, fall = runs.loc[str(run_id)], fall_of_rates(rates, float(seconds.mean()))
         rows.append(
             {
-                **fall_of_rates(rates, float(seconds.mean())),
+                **fall,
                 **mean_rate(rates, list(seconds), confidence=confidence),
                 "name": name_of(run),
                 "path": str(run["path"]),
@@ -213,6 +217,9 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
                 "intervals": len(rates),
                 "seconds": float(seconds.sum()),
                 "spread": rates.std(ddof=1) / rates.mean() if len(rates) > 1 and rates.mean() > 0 else np.nan,
+                "median_rate": np.median(rates),
+                "silent": (rates == 0).sum(),
+                "line": side["line"].iloc[round(fall["at_s"] / seconds.mean())] if fall["found"] else pd.NA,
                 "run_ids": str(run_id),
             }
         )
@@ -253,7 +260,12 @@ def by_burst(fallen: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the transfers that start at the usual rate, and the others: their hosts differ, so they are no repeats."""
     bursts = fallen["burst_rate"]
     usual = median(bursts)
-    if not bursts.between(usual / _ALIKE, _ALIKE * usual).any():  # the middle of two that differ is neither
+    if not alike(bursts, usual).any():  # the middle of two that differ is neither
         usual = median_low(bursts)
-    is_usual = bursts.between(usual / _ALIKE, _ALIKE * usual)
+    is_usual = alike(bursts, usual)
     return fallen[is_usual], fallen[~is_usual]
+
+
+def alike(rates: pd.Series, usual: float) -> pd.Series:
+    """Return which rates differ from the usual one by no more than those of equal hosts."""
+    return rates.between(usual / _ALIKE, _ALIKE * usual)

@@ -11,6 +11,7 @@ from helpers.studies import FEW_REGIONS, in_memory, load_card
 from studies.runs.test_run_table import ping
 
 import azlatency as az
+from azlatency.kit.cells import RunsRef
 from azlatency.kit.sentences import Linked, plain_sentence
 from azlatency.kit.titles import span
 from azlatency.pages import summary
@@ -119,7 +120,7 @@ def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
 
 def test_the_next_step_of_an_emulated_study_is_not_a_page_that_it_has() -> None:
     assert load_card("emulated-zones").next_step.startswith("Let every tool wait equally long")
-    assert load_card("emulated-cloud").next_step.startswith("Add a second tool")
+    assert load_card("emulated-cloud").next_step.startswith("Measure with a second tool")
 
 
 def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
@@ -141,11 +142,14 @@ def test_token_buckets_are_replicated() -> None:
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
     assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
     assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
+    # Line 284 of c5.large-us-west-1-1567743337.bw.gz prints 6.688 and line 285 prints 0.754 Gbit/s.
+    assert card.dots[0].refs[0] == RunsRef(("3268f9dfdbf0e054-01",), "intervals", 285)
     # The rates of c5.large fall after 274 to 587 s, of c5.2xlarge after 1046 to 3009 s; a c5.4xlarge stays at its
     # rate for 3601 s.
     assert card.next_step.endswith(
         "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
-        "37.8–38.5 min; 1 did not fall (c5.4xlarge, in 60.0 min at 5.01 Gbit/s)."
+        "37.8–38.5 min; 1 did not fall (c5.4xlarge, 60.0 min at a median of 5.02 Gbit/s, the rate to which the others "
+        "fall: no burst; 4 intervals without traffic)."
     )
 
 

@@ -1,5 +1,10 @@
 "use strict";
 // Interaction on a page. Without this script the page still shows all of its content.
+// Words of readers, and what the pages say; search.js reads them, too.
+const ALIKE = {
+  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
+  bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
+};
 (() => {
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const one = (selector, root = document) => root.querySelector(selector);
@@ -249,15 +254,18 @@ function searchBox() {
   const field = make("input", {type: "search", name: "q", autocomplete: "off", placeholder: inSite ? "Search" : "Search this page", "aria-label": inSite ? "Search all pages" : "Search this page", "aria-controls": "hits"});
   const hits = make("ol", {id: "hits", "aria-label": "Search results"});
   const form = make("form", {role: "search"}, field, hits);
+  // On the first page, a line alone does not say which question or study it belongs to.
+  const inIndex = document.body.classList.contains("index");
+  const headOf = each => { const head = one("th[scope=row],h2,h3", each.closest("tr,section") || each); return head && !head.contains(each) && !each.contains(head) && plain(head).replace(/\s+/g, " "); };
   let texts;
   const find = () => {
     if (!texts) unfoldAll();
     texts ??= all("h1,h2,h3,p,li,caption,figcaption,tbody tr,pre,dd", one("main")).filter(each => !each.closest(".tools") && !one("p,li", each))
-      .map(each => ({each, text: plain(each).replace(/\s+/g, " ")}));
+      .map(each => ({each, text: [inIndex && headOf(each), plain(each).replace(/\s+/g, " ")].filter(Boolean).join(": ")}));
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word)); }) : [];
+    const found = words.length ? texts.filter(({text}) => { const low = text.toLowerCase(); return words.every(word => low.includes(word) || (ALIKE[word] && low.includes(ALIKE[word]))); }) : [];
     const items = found.slice(0, 8).map(({each, text}, index) => {
-      const start = Math.max(0, text.toLowerCase().indexOf(words[0]) - 30);
+      const at = text.toLowerCase().indexOf(words[0]), start = at < 90 ? 0 : at - 30;
       each.id ||= "hit_" + index + "_" + Math.random().toString(36).slice(2, 8);
       return make("li", {}, make("a", {href: "#" + each.id, click: () => { hits.replaceChildren(); setTimeout(reveal); }}, (start ? "…" : "") + text.slice(start, start + 110) + (text.length > start + 110 ? "…" : "")));
     });

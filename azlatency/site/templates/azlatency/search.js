@@ -5,7 +5,6 @@ document.addEventListener("DOMContentLoaded", () => {
   const pages = JSON.parse(document.getElementById("texts").textContent);
   const field = document.getElementById("q"), list = document.getElementById("found"), count = document.getElementById("count");
   const ORDER = ["finding", "row", "figure", "text"], KIND = {finding: "finding", row: "table", figure: "figure", text: "text"};
-  const ALIKE = {ppg: "proximity placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks"};
   const entries = pages.flatMap(([url, title, group, parts]) => parts.flatMap(([kind, anchor, heading, texts]) => texts.map(text => ({
     url: anchor ? `${url}#${anchor}` : url, title, group, kind: ORDER.indexOf(kind), heading, text,
     low: text.toLowerCase(), whole: `${text} ${heading} ${title} ${group}`.toLowerCase(),
@@ -45,11 +44,12 @@ document.addEventListener("DOMContentLoaded", () => {
     // A number is a word of its own: the 3 of "zone 3" is not the 3 of 3,395.
     const test = new Map(words.map(word => [word, /^\d+$/.test(word) ? new RegExp(`(?<![\\d.,])${word}(?![\\d.,]*\\d)`) : null]));
     const has = (text, word) => test.get(word) ? test.get(word).test(text) : text.includes(word);
+    const headed = entry => groups.filter(group => group.some(word => has(entry.heading.toLowerCase(), word))).length;
     const own = entry => groups.filter(group => group.some(word => has(entry.low, word))).length;
     const phrase = field.value.toLowerCase().trim().replace(/\s+/g, " "), together = entry => groups.length > 1 && entry.low.includes(phrase);
     const found = groups.length ? entries.filter(entry => groups.every(group => group.some(word => has(entry.whole, word)))) : [];
     // Prose comes last. Else, a text that has the words itself comes before one whose page or heading has them.
-    const rank = new Map(found.map(entry => [entry, (ORDER[entry.kind] === "text" ? -1000 : 0) + 10 * own(entry) + (together(entry) ? 20 : 0) + (entry.url.endsWith("#findings_answer") ? 5 : 0) - entry.kind]));
+    const rank = new Map(found.map(entry => [entry, (ORDER[entry.kind] === "text" ? -1000 : 0) + 10 * own(entry) + (entry.kind ? 0 : 8 * headed(entry)) + (together(entry) ? 20 : 0) + (entry.url.endsWith("#findings_answer") ? 5 : 0) - entry.kind]));
     found.sort((a, b) => rank.get(b) - rank.get(a));
     count.textContent = groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
     list.replaceChildren(...found.slice(0, 60).map(entry => element("li", {"data-kind": KIND[ORDER[entry.kind]]},
