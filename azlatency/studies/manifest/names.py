@@ -276,12 +276,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more. ``series``
     are those of `series_that_count` of all names.
     """
-    levels = levels_of(path)
-    words = [
-        word._replace(level=len(levels) - depth)
-        for depth, level in enumerate(levels, start=1)
-        for word in _words(level, series)
-    ]
+    words = _words_of(path, series)
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
     numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
@@ -293,6 +288,44 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
     return Name(tuple(parts), number, len(parts) if last is None else last, counters)
+
+
+def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
+    levels = levels_of(path)
+    return [
+        word._replace(level=len(levels) - depth)
+        for depth, level in enumerate(levels, start=1)
+        for word in _words(level, series)
+    ]
+
+
+def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
+    """Return the words of names of one shape whose separated numbers count repeats because those of one word do.
+
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``.
+    """
+    shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
+    counting: set[tuple[str, ...]] = set()
+    for path in paths:
+        words = [word for word in _words_of(path, series) if not word.is_counter]
+        at = next((at for at in reversed(range(len(words))) if words[at].number is not None), 0)
+        before = [word for word in words[:at] if word.level == words[at].level]
+        behind = [word.text for word in words[at + 1 :] if word.level == words[at].level]
+        if not before or not words[at].is_free or is_result(before[-1].text) or not all(map(is_result, behind)):
+            continue
+        slot = tuple(word.text.casefold() for word in before)
+        shape = tuple((word.level, word.text.casefold()) for word in (*words[: at - len(before)], *words[at + 1 :]))
+        shapes.setdefault(shape, {}).setdefault(slot, set()).add(words[at].number or 0)
+        counting |= {slot} if read_name(path, series=series).last else set()
+    return frozenset(
+        slot[-1]
+        for slots in shapes.values()
+        for numbers in [next(iter(slots.values()))]
+        # 0 and 1 may switch a setting.
+        if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
+        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
+        for slot in slots
+    )
 
 
 def split_path(path: str) -> list[str]:

@@ -25,6 +25,7 @@ from azlatency.studies.manifest.names import (
     number_in,
     read_name,
     series_that_count,
+    siblings_that_count,
     split_path,
     without_gap,
 )
@@ -76,6 +77,7 @@ def treatments(
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
     series = series_that_count([*files, *others])
+    series |= siblings_that_count(dict.fromkeys(files), series)
     taken = _numbers_of(others)
     # "bbr_0", "bbr_1", "cubic_0", "cubic_1" count repeats, and "gro_0", "gro_1" alone may switch a setting.
     may_switch = len(_numbers_of(files)) == 1

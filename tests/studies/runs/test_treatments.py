@@ -9,6 +9,7 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
+from azlatency.studies.manifest.names import is_result
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
 
 
@@ -82,6 +83,27 @@ def test_the_numbers_of_two_treatments_count_repeats(pair: str) -> None:
 )
 def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> None:
     assert scenarios([f"{word}_1.log", f"{word}_2.log"]) == [f"{word}_1", f"{word}_2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [
+        (["hostnet-", "bridge-", "macvlan-"], True),
+        (["home office ", "data center "], True),
+        (["hostnet_", "bridge_", "iperf3_"], True),  # the name of a tool is no sibling
+        (["node-", "pod-", "vm-"], False),  # numbers of all of them name things
+        (["cold", "warm"], False),  # glued to words that nobody knows
+        (["client_", "ping_"], False),
+    ],
+)
+def test_numbers_of_siblings_of_one_shape_count_together(words: list[str], counts: bool) -> None:
+    names = [f"{word}{number}.log" for word in words for number in (1, 2, 3)]
+    found = treatments([0] * len(names), names, [None] * len(names), [frozenset()] * len(names))
+    tool = sum(is_result(word.strip("_")) for word in words) * 3
+    assert sum(NUMBER_COUNTS in each.assumed for each in found) == (len(names) if counts else tool)
+    assert len({each.scenario for each in found}) == (len(words) if counts else len(names) - tool // 3 * 2)
+    switches = ["gro_0", "gro_1", "bridge_0", "bridge_1"]
+    assert scenarios(switches)[2:] == switches[2:], "0 and 1 may switch a setting"
 
 
 def test_only_runs_of_one_group_are_compared() -> None:
