@@ -27,6 +27,7 @@ from azlatency.studies.runs.treatments import (
     ONE_CLIENT,
     ONE_SERVER,
     labels_apart,
+    numbers_alone,
 )
 from azlatency.studies.store.study import Study
 
@@ -49,14 +50,11 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
     codes = runs["assumed"].fillna("").str.split()
     used = used_runs(study)
-    repeated = used[used.duplicated(["path", "method"], keep=False)]
     for code, sentence in _SENTENCES.items():
-        # A number that tells nothing apart from anything counts nothing.
-        those = repeated if code == NUMBER_COUNTS else used
-        count = sum(code in each.split() for each in those["assumed"].fillna(""))
-        if count:
-            line = f"assumed: {sentence} ({count_of(count, 'run')})"
-            lines.append(line + (_separating(those["file"], runs["file"]) if code == NUMBER_COUNTS else ""))
+        count = sum(code in each.split() for each in used["assumed"].fillna(""))
+        lines += [f"assumed: {sentence} ({count_of(count, 'run')})"] * (count > 0)
+    # A number that tells nothing apart from anything counts nothing.
+    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs["file"])
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
@@ -72,21 +70,48 @@ def assumptions(study: Study | Logs) -> list[str]:
 _SENTENCES = {
     ONE_CLIENT: "one client, which these logs do not name",
     ONE_SERVER: "one server, which these logs do not name",
-    NUMBER_COUNTS: "the last number in the names of these files counts repeats",
 }
 
 
-def _separating(files: Iterable[str], every_file: Iterable[str]) -> str:
+def _counted(repeated: pd.DataFrame, every_file: Iterable[str]) -> Iterator[str]:
+    """Yield which numbers are assumed to count repeats, of names and of labels, and the lines that separate them."""
+    counted = repeated[repeated["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
+    numbers = [tuple(numbers_alone(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
+    of_groups = counted.assign(numbers=numbers).groupby(["path", "method"], dropna=False)
+    by_name, by_label = (of_groups[column].transform("nunique") > 1 for column in ("file", "numbers"))
+    for where, those, separating in (
+        ("the last number in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
+        ("labels that are only numbers count repeats", counted[by_label], _by_label),
+    ):
+        if len(those):
+            first, *lines = separating(those, every_file) or [""]
+            yield f"assumed: {where} ({count_of(len(those), 'run')}){first}"
+            yield from lines
+
+
+def _by_label(runs: pd.DataFrame, every_file: Iterable[str]) -> list[str]:
+    """Return the entries that keep runs apart by labels that are only numbers, if nothing else tells runs apart."""
+    if runs["assumed"].str.contains(f"{FROM_NAME}|{FROM_LABEL}").any():
+        return []  # an entry for "1" would join the first runs of all treatments
+    files = below_common_folder(runs["file"], every_file)
+    labels = list(dict.fromkeys(label for heading in runs["heading"] for label in numbers_alone(heading.split(JOINED))))
+    entries = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels[:_MOST]]
+    more = [f"    # the same for {len(labels) - _MOST} more of these labels"] if len(labels) > _MOST else []
+    head = "; if they name things, add to the end of study.toml:"
+    return [head, *(f"    {line}" for entry in entries for line in ("[[run]]", *entry)), *more]
+
+
+def _separating(runs: pd.DataFrame, every_file: Iterable[str]) -> list[str]:
     """Return what keeps the first of these logs apart whose number stands behind a word that may be a thing."""
-    for file in below_common_folder(files, every_file):
+    for file in below_common_folder(runs["file"], every_file):
         name, number = read_name(file), _LAST_NUMBER.search(file)
         if name.last is None or number is None or name.last.text != number[0] or not {*"*{}"}.isdisjoint(file):
             continue
         before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
         if before and before[-1].isalpha() and not is_result(before[-1]):
             pattern = _LAST_NUMBER.sub("{scenario}", file.rpartition("/")[2] if name.last.level == 0 else file)
-            return f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"'
-    return ""
+            return [f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"']
+    return []
 
 
 def _drafted(study: Study | Logs) -> str:
@@ -184,13 +209,16 @@ def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
             files = below_common_folder(group["file"], every_file)
+            of_labels = len(files) == 1
+            number = "label that is a number" if of_labels else "last number"
             yield (
-                f"not pooled: {named(files)}: their values are more than 4 times apart, so the last number may "
+                f"not pooled: {named(files)}: their values are more than 4 times apart, so the {number} may "
                 "name a thing"
             )
             yield "  if it does, add an entry for each to the end of study.toml:"
             entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0])))
-            yield from (f"    {line}" for line in ("[[run]]", *entry))
+            one_entry = [f"    {line}" for line in ("[[run]]", *entry)]
+            yield from _by_label(group, every_file)[1:] if of_labels else one_entry
             yield "  if it counts repeats, add instead:"
             yield from (f"    {line}" for line in joining_entry(files))
             return
@@ -259,7 +287,8 @@ def _ended(study: Study | Logs) -> Iterator[str]:
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:
     """Yield two labels of runs that have one scenario in ``study.toml``, which is used."""
     for _, group in grouped(runs, ["path", "method"]):
-        labels = labels_apart(list(group["heading"].astype(object).where(group["heading"].notna(), None)))
+        headings = list(group["heading"].astype(object).where(group["heading"].notna(), None))
+        labels = [label for label, _ in labels_apart(headings)]
         places: dict[str, str] = {}
         for label, file, line in zip(labels, group["file"], group["first_line"], strict=True):
             places.setdefault(label, f"{printable(label) or 'no label'} ({printable(file)}:{line})")

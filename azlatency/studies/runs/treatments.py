@@ -86,10 +86,10 @@ def treatments(
             continue
         by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series, may_switch)
         by_labels = labels_apart([headings[run] for run in runs])
-        for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
+        for run, (name, counts), (label, label_counts) in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
             assumed += [FROM_LABEL] if label else []
-            assumed += [NUMBER_COUNTS] if counts else []
+            assumed += [NUMBER_COUNTS] if counts or label_counts else []
             described[run] = Described(JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
     return described
 
@@ -248,12 +248,15 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
     return "/".join(texts)
 
 
-def labels_apart(headings: Sequence[str | None]) -> list[str]:
-    """Return what the label of each run says that not all say."""
+def labels_apart(headings: Sequence[str | None]) -> list[tuple[str, bool]]:
+    """Return what the label of each run says that not all say, and whether a label that is a number counts repeats."""
     parts = [list(filter(None, (heading or "").split(JOINED))) for heading in headings]
     # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
-    alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
-    if without_gap({*map(number_in, alone)}):
+    alone = {text for texts in parts for text in numbers_alone(texts)}
+    numbers = {*map(number_in, alone)}
+    counts = [False] * len(parts)
+    if without_gap(numbers):
+        counts = [len(numbers) > 1 and not alone.isdisjoint(texts) for texts in parts]
         parts = [[text for text in texts if text not in alone] for texts in parts]
     series = series_that_count((text for texts in parts for text in texts), are_labels=True)
     chains = [{text.strip(_MARKS): _compared(text, series) for text in texts} for texts in parts]
@@ -263,7 +266,13 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
     for chain in chains:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
-    return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    apart = [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    return list(zip(apart, counts, strict=True))
+
+
+def numbers_alone(labels: Iterable[str]) -> list[str]:
+    """Return the labels that are nothing but a number."""
+    return [text for text in labels if NUMBER_ALONE.fullmatch(text)]
 
 
 def _compared(text: str, series: frozenset[str]) -> str:

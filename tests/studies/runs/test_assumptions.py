@@ -146,6 +146,29 @@ def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tm
     assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
 
 
+def test_labels_that_are_only_numbers_are_said_with_the_entries_that_separate_them(tmp_path: Path) -> None:
+    text = notes("1", "2", "3")
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    logs = az.parse(tmp_path)
+    (estimate,) = estimates_of(az.summarize(az.latency(logs), "mean_ns"))
+    assert (estimate.n, set(az.latency(logs)["assumed"])) == (3, {"number_counts one_client"})
+    _, said, *lines = assumptions(logs)
+    assert said.startswith("assumed: labels that are only numbers count repeats (3 runs); if they name things, ")
+    estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *lines)), "mean_ns"))
+    assert sorted(estimate.labels["path"] for estimate in estimates) == ["1", "2", "3"]
+    many = imported(tmp_path / "many", notes("A", "1", "B", "1").replace("## 1", "### 1").replace("## 2", "### 2"))
+    assert not any("only numbers" in line for line in assumptions(many)), "one number counts nothing"
+
+
+def test_numbers_of_labels_whose_values_are_far_apart_are_not_pooled(tmp_path: Path) -> None:
+    text = "".join(f"== {number} ==\n{ping('10.0.0.9', 0.3 * 3**number, 0.31 * 3**number)}\n" for number in (1, 2, 3))
+    (tmp_path / "notes.txt").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert any("so the label that is a number may name a thing" in line for line in found)
+    assert [line for line in found[-16:] if "heading" in line] == [f'    heading = "{number}"' for number in (1, 2, 3)]
+    assert found[-2:] == ['    log = "notes.txt"', '    scenario = "same"']
+
+
 def test_a_scenario_that_joins_labels_is_used_and_both_are_named(tmp_path: Path) -> None:
     study = imported(tmp_path, notes("SR-IOV on", "SR-IOV off"), "[[run]]", 'log = "*"', 'scenario = "everything"')
     assert list(az.latency(study)["scenario"]) == ["everything"] * 2
@@ -226,8 +249,8 @@ def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
             [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
             [["x/A1", "x/A2"], ["x/A1b", "x/A2b"], ["y/A1", "y/A2"]],
             [["1_A", "4_A"], ["2_B", "3_B"]],
-            [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
-            [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
+            [["{A}1", "{A}2"], ["{B}1", "{B}3"], ["{A}_x"]],
+            [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_4.ping.log"]],
         ],
         2,
     ),

@@ -131,6 +131,8 @@ def test_what_is_assumed_is_said() -> None:
     assert {each.assumed for each in named} == {(FROM_NAME, NUMBER_COUNTS)}
     assert treatments([0] * 2, ["x", "x"], ["A", "B"], nothing[:2])[0].assumed == (FROM_LABEL,)
     assert treatments([0] * 2, ["run1", "run2"], [None] * 2, nothing[:2])[0].assumed == ()
+    assert treatments([0] * 2, ["x", "x"], ["=== 0 ===", "=== 1 ==="], nothing[:2])[0].assumed == (NUMBER_COUNTS,)
+    assert treatments([0] * 2, ["x", "x"], ["=== 1 ===", "=== 1 ==="], nothing[:2])[0].assumed == ()
 
 
 @pytest.mark.slow
