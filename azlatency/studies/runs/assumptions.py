@@ -14,6 +14,7 @@ from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
+from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -39,6 +40,8 @@ _LONGEST = 120
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 #: A number with a unit sets something: 10M, 500mbit, 5ms.
 _WITH_UNIT = re.compile(r"\*(?:[kmgt]i?(?:b|bits?|bps|bytes?)?|bits?|bytes?|[mun]?s|min|h)(?![a-z])", re.IGNORECASE)
+#: A word of a name; what stands between two tells the shapes of names apart.
+_WORD = re.compile(r"([^\W_]+)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -54,12 +57,12 @@ def assumptions(study: Study | Logs) -> list[str]:
         count = sum(code in each.split() for each in used["assumed"].fillna(""))
         lines += [f"assumed: {sentence} ({count_of(count, 'run')})"] * (count > 0)
     # A number that tells nothing apart from anything counts nothing.
-    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs["file"])
+    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs)
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
-    lines += _doubtful(study, runs["file"])
+    lines += _doubtful(study, runs)
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
@@ -73,7 +76,7 @@ _SENTENCES = {
 }
 
 
-def _counted(repeated: pd.DataFrame, every_file: Iterable[str]) -> Iterator[str]:
+def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
     """Yield which numbers are assumed to count repeats, of names and of labels, and the lines that separate them."""
     counted = repeated[repeated["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
     numbers = [tuple(numbers_alone(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
@@ -84,34 +87,77 @@ def _counted(repeated: pd.DataFrame, every_file: Iterable[str]) -> Iterator[str]
         ("labels that are only numbers count repeats", counted[by_label], _by_label),
     ):
         if len(those):
-            first, *lines = separating(those, every_file) or [""]
+            first, *lines = separating(those, runs) or [""]
             yield f"assumed: {where} ({count_of(len(those), 'run')}){first}"
             yield from lines
 
 
-def _by_label(runs: pd.DataFrame, every_file: Iterable[str]) -> list[str]:
+def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
     """Return the entries that keep runs apart by labels that are only numbers, if nothing else tells runs apart."""
-    if runs["assumed"].str.contains(f"{FROM_NAME}|{FROM_LABEL}").any():
+    if counted["assumed"].str.contains(f"{FROM_NAME}|{FROM_LABEL}").any():
         return []  # an entry for "1" would join the first runs of all treatments
-    files = below_common_folder(runs["file"], every_file)
-    labels = list(dict.fromkeys(label for heading in runs["heading"] for label in numbers_alone(heading.split(JOINED))))
+    files = below_common_folder(counted["file"], runs["file"])
+    labels = list(
+        dict.fromkeys(label for heading in counted["heading"] for label in numbers_alone(heading.split(JOINED)))
+    )
     entries = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels[:_MOST]]
     more = [f"    # the same for {len(labels) - _MOST} more of these labels"] if len(labels) > _MOST else []
     head = "; if they name things, add to the end of study.toml:"
     return [head, *(f"    {line}" for entry in entries for line in ("[[run]]", *entry)), *more]
 
 
-def _separating(runs: pd.DataFrame, every_file: Iterable[str]) -> list[str]:
-    """Return what keeps the first of these logs apart whose number stands behind a word that may be a thing."""
-    for file in below_common_folder(runs["file"], every_file):
-        name, number = read_name(file), _LAST_NUMBER.search(file)
-        if name.last is None or number is None or name.last.text != number[0] or not {*"*{}"}.isdisjoint(file):
-            continue
-        before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
-        if before and before[-1].isalpha() and not is_result(before[-1]):
-            pattern = _LAST_NUMBER.sub("{scenario}", file.rpartition("/")[2] if name.last.level == 0 else file)
-            return [f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"']
-    return []
+def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the line that keeps logs apart if a number of theirs stands behind a word that may be a thing."""
+    files = below_common_folder(counted["file"], runs["file"])
+    if not any(map(_may_name_a_thing, files)) or counted["assumed"].str.contains(FROM_LABEL).any():
+        return []  # a pattern would join runs of one file that labels tell apart
+    patterns = separating_patterns(files)
+    by_file = runs[["file", "method"]].drop_duplicates()
+    short = dict(zip(by_file["file"].unique(), below_common_folder(by_file["file"], by_file["file"]), strict=True))
+    of_files = {file: _scenario(patterns, name) for file, name in short.items()}
+    described = [(method, of_files[file]) for file, method in by_file.itertuples(index=False) if of_files[file]]
+    if not all(of_files[file] for file in counted["file"]) or len({*described}) < len(described):
+        return []
+    quoted = [f'"{toml_text(pattern)}"' for pattern in patterns]
+    return [f"; if it names a thing, add below [study]: pattern = {_one_or_list(quoted)}"]
+
+
+def _one_or_list(quoted: Sequence[str]) -> str:
+    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
+
+
+def _may_name_a_thing(file: str) -> bool:
+    name, number = read_name(file), _LAST_NUMBER.search(file)
+    if name.last is None or number is None or name.last.text != number[0]:
+        return False
+    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+    return bool(before) and before[-1].isalpha() and not is_result(before[-1])
+
+
+def separating_patterns(files: Sequence[str]) -> list[str]:
+    """Return patterns whose scenario is all words that differ between names of one shape; none if there is none."""
+    shapes: dict[tuple[str, ...], list[list[str]]] = {}
+    for words in map(_WORD.split, files):
+        shapes.setdefault(tuple(words[::2]), []).append(words)
+    if any({*"*{}"} & {*file} for file in files) or len(shapes) > _MOST:
+        return []
+    patterns: list[str] = []
+    for names in shapes.values():
+        differs = [len({*words}) > 1 for words in zip(*names, strict=True)]
+        # Names of other shapes may have the same numbers.
+        differs = [each or (len(shapes) > 1 and at == 1) for at, each in enumerate(differs)]
+        if not 0 < sum(differs) <= MOST_FIELDS:
+            return []
+        words = ["{scenario}" if differ else word for word, differ in zip(names[0], differs, strict=True)]
+        start = max((at + 1 for at, word in enumerate(words[: differs.index(True)]) if word == "/"), default=0)
+        patterns.append("".join(words[start:]))
+    return patterns
+
+
+def _scenario(patterns: Iterable[str], file: str) -> str:
+    """Return the scenario that the first of the patterns which describes a file reads from it."""
+    found = (PathPattern.parse(pattern, {"scenario": "string"}).match(file) for pattern in patterns)
+    return next((values["scenario"] for values in found if values), "")
 
 
 def _drafted(study: Study | Logs) -> str:
@@ -203,12 +249,12 @@ def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
     return [line for name in sorted(names) for line in ("[[run]]", *toml_lines(pattern=name))]
 
 
-def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
+def _doubtful(study: Study | Logs, every_run: pd.DataFrame) -> Iterator[str]:
     """Yield runs whose last number may name a thing, and the lines that make it a scenario, or a repeat."""
     for runs in (latency(study), throughput(study)):
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
-            files = below_common_folder(group["file"], every_file)
+            files = below_common_folder(group["file"], every_run["file"])
             of_labels = len(files) == 1
             number = "label that is a number" if of_labels else "last number"
             yield (
@@ -218,7 +264,7 @@ def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
             yield "  if it does, add an entry for each to the end of study.toml:"
             entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0])))
             one_entry = [f"    {line}" for line in ("[[run]]", *entry)]
-            yield from _by_label(group, every_file)[1:] if of_labels else one_entry
+            yield from _by_label(group, every_run)[1:] if of_labels else one_entry
             yield "  if it counts repeats, add instead:"
             yield from (f"    {line}" for line in joining_entry(files))
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +23,12 @@ def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(ping(host.format(number), 1.0, 2.0 + number / 8), "utf-8")
     return az.parse(folder)
+
+
+def expanded(name: str) -> list[str]:
+    """Return the names that a shell makes of braces: ``{a,b}_1``."""
+    parts = [part.split(",") for part in re.split("[{}]", name)]
+    return ["".join(words) for words in product(*parts)]
 
 
 def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -> None:
@@ -230,15 +238,39 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
     assert [estimate.n for estimate in estimates] == [2, 2, 2, 2]
 
 
-def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        ("widget_{1,2,3}.log", '"widget_{scenario}.log"'),
+        ("irqbalance-{on,off}-{1,2,3}.log", '"irqbalance-{scenario}-{scenario}.log"'),
+        ("{bbr,cubic}/widget_{1,2}.log", '"{scenario}/widget_{scenario}.log"'),
+        ("results/lab/widget_{1,2}.log", '"widget_{scenario}.log"'),
+        ("{blue,red}_ping_widget_{1,2}.log", '"{scenario}_ping_widget_{scenario}.log"'),
+        ("widget {1,2}.log", '"widget {scenario}.log"'),
+        ("widget-{01,02,03}.txt", '"widget-{scenario}.txt"'),
+        ("{blue,red}.{1,2,3}", '"{scenario}.{scenario}"'),
+        ("{blue,red}_day1_{1,2}.log", None),  # numbers beside a counter are no repeats
+        (
+            "{widget,gizmo}_{1,2}.log {blue,red}/oslo-{1,2}.log",
+            '["{scenario}/oslo-{scenario}.log", "{scenario}_{scenario}.log"]',
+        ),
+        ('widget"_{1,2}.log', '"widget\\"_{scenario}.log"'),
+        ("wid*get_{1,2}.log", None),
+        ("{bbr,cubic}_{1,2}.log notes/cubic_9.log", '"{scenario}_{scenario}.log"'),
+        ("{ping,fping,iperf3}_{1,2}.log", None),  # the name of a tool is no thing
+    ],
+)
+def test_the_line_that_separates_runs_describes_all_of_them_and_joins_none(
+    tmp_path: Path, names: str, pattern: str | None
+) -> None:
     folder = tmp_path / "raw" / "mine"
-    found = assumptions(logs(folder, "widget_1.log", "widget_2.log", "widget_3.log"))
-    (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
-    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
-    estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
-    assert [estimate.n for estimate in estimates] == [1, 1, 1]
-    plain = assumptions(logs(tmp_path / "plain", "ping_1.log", "ping_2.log"))
-    assert not any("[study]" in line for line in plain), "the name of a tool is no thing"
+    files = [file for name in names.split(" " if "}.log " in names else "\0") for file in expanded(name)]
+    said = [line for line in assumptions(logs(folder, *files)) if "names a thing" in line]
+    assert [line.partition("[study]: ")[2] for line in said] == ([] if pattern is None else [f"pattern = {pattern}"])
+    if pattern is not None:
+        (folder / "study.toml").write_text(f"[study]\npattern = {pattern}\n", "utf-8")
+        estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
+        assert [estimate.n for estimate in estimates] == [1] * len(files)
 
 
 @pytest.mark.parametrize(
