@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
@@ -100,10 +100,9 @@ def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
     labels = list(
         dict.fromkeys(label for heading in counted["heading"] for label in numbers_alone(heading.split(JOINED)))
     )
-    entries = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels[:_MOST]]
-    more = [f"    # the same for {len(labels) - _MOST} more of these labels"] if len(labels) > _MOST else []
+    chosen = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels]
     head = "; if they name things, add to the end of study.toml:"
-    return [head, *(f"    {line}" for entry in entries for line in ("[[run]]", *entry)), *more]
+    return [head, *(f"    {line}" for line in _limited([["[[run]]", *lines] for lines in chosen]))]
 
 
 def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
@@ -166,6 +165,10 @@ def _drafted(study: Study | Logs) -> str:
     return f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}" if patterns else ""
 
 
+#: What an entry joins if names or labels differ in one word.
+_ALL = "all of these are"
+
+
 def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
     """Yield what tells runs with the same ends and the same method apart, and the line that joins them, once."""
     advised: list[str] = []
@@ -181,12 +184,16 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         are_labels = code == FROM_LABEL
         names = scenarios if are_labels else list(map(str, by_file["scenario"]))
         entries = joining_entries(files, names, are_labels=are_labels)
+        which = "those that differ in their last number only are"
+        if entries == joining_entry(files):
+            has_both = apart["assumed"].str.contains(FROM_NAME) & apart["assumed"].str.contains(FROM_LABEL)
+            inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
+            inner = [] if has_both.any() else inner  # an entry would join runs that the other one tells apart
+            entries = inner or entries
+            which = f"those that differ in their last {'label' if are_labels else 'word'} only are" if inner else _ALL
         if entries == advised:
             continue
         advised = entries
-        which = (
-            "all of these are" if entries == joining_entry(files) else "those that differ in their last number only are"
-        )
         yield f"  if {which} repeats of each other, add to the end of study.toml:"
         yield from (f"    {line}" for line in entries)
 
@@ -216,19 +223,75 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
         return patterns
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
-    more = len(repeated) - _MOST
-    return [
-        *(
-            line
-            for kind, alike in list(repeated.items())[:_MOST]
-            for line in (
+    return _limited(
+        [
+            [
                 "[[run]]",
                 *(toml_lines(transcript=_glob(files), heading=kind) if are_labels else _of_number(kind, alike, kinds)),
                 *toml_lines(scenario=_without_numbers(kind.removeprefix(within))),
-            )
-        ),
-        *([f"# the same for {more} more of these names"] if more > 0 else []),
+            ]
+            for kind, alike in repeated.items()
+        ]
+    )
+
+
+def by_last_word(files: Sequence[str], scenarios: Sequence[str], every_file: Iterable[str]) -> list[str]:
+    """Return the entries that join names of one shape which differ in the last of several words only, if any.
+
+    A word that no scenario contains, such as a counter, does not tell names apart.
+    """
+    shapes: dict[tuple[str, ...], dict[str, str]] = {}
+    for file, scenario in zip(files, scenarios, strict=True):
+        shapes.setdefault(tuple(_WORD.split(file)[::2]), {})[file] = scenario
+    others = {*below_common_folder(every_file, every_file)}
+    entries = [
+        _by_last_word(alike, others - alike.keys(), {*scenarios} - {*alike.values()}) for alike in shapes.values()
     ]
+    # Two shapes may have the same scenarios.
+    return next(filter(None, entries), [])
+
+
+def _by_last_word(scenario_of: Mapping[str, str], other_files: Collection[str], taken: Collection[str]) -> list[str]:
+    files, scenarios = [*scenario_of], [*scenario_of.values()]
+    names = [_WORD.split(file) for file in files]
+    said = {word for scenario in scenarios for word in _WORD.split(scenario)}
+    differs = [at for at, words in enumerate(zip(*names, strict=True)) if len({*words}) > 1]
+    slots = [at for at in differs if {words[at] for words in names} <= said]
+    outer = [tuple(words[at] for at in slots[:-1]) for words in names]
+    levels: dict[str, list[str]] = {}
+    for file, words in zip(files, outer, strict=True):
+        levels.setdefault("/".join(words), []).append(file)
+    if len(slots) < 2 or not 1 < len(levels) < len({*scenarios}) or not levels.keys().isdisjoint(taken):
+        return []
+    fields = dict.fromkeys(differs, "*") | dict.fromkeys(slots[:-1], "{scenario}")
+    pattern = "".join(fields.get(at, word) for at, word in enumerate(names[0]))
+    is_plain = not any({*"*{}"} & {*file} for file in files) and len(differs) <= MOST_FIELDS
+    if is_plain and not any(_scenario([pattern], other) for other in other_files):
+        return ["[[run]]", *toml_lines(pattern=pattern)]
+    return _limited([["[[run]]", _log_of(alike), *toml_lines(scenario=level)] for level, alike in levels.items()])
+
+
+def _limited(entries: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of the first entries, and how many more there are."""
+    more = len(entries) - _MOST
+    lines = [line for entry in entries[:_MOST] for line in entry]
+    return [*lines, *([f"# the same for {more} more of these names"] if more > 0 else [])]
+
+
+def _by_heading(scenarios: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return the entries that join runs below one heading, whatever else is written above them; none if there is one.
+
+    An entry chooses runs by one label, so that it must be below no other heading.
+    """
+    chains = [tuple(scenario.split(JOINED)) for scenario in scenarios]
+    most = max(map(len, chains))
+    outer = dict.fromkeys(chain[: max(most - 1, 1)] for chain in chains)
+    headings = [chain[-1] for chain in outer]
+    of_outer = [{chain[: len(each)] for chain in chains if each[-1] in chain} for each in outer]
+    if most < 2 or len(outer) < 2 or any(len(each) > 1 for each in of_outer) or len({*headings}) < len(headings):
+        return []
+    chosen = [toml_lines(transcript=_glob(files), heading=literal(each), scenario=each) for each in headings]
+    return _limited([["[[run]]", *lines] for lines in chosen])
 
 
 def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[str]:
@@ -236,8 +299,12 @@ def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[st
     # A pattern matches in any folder, and has its own meaning of braces and stars.
     if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
         return toml_lines(pattern=_LAST_NUMBER.sub("{repeat}", files[0]))
+    return [_log_of(files)]
+
+
+def _log_of(files: Iterable[str]) -> str:
     quoted = [f'"{toml_text(literal(file))}"' for file in files]
-    return [f"log = [{', '.join(quoted)}]"]
+    return f"log = [{', '.join(quoted)}]"
 
 
 def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
@@ -255,7 +322,7 @@ def _doubtful(study: Study | Logs, every_run: pd.DataFrame) -> Iterator[str]:
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
             files = below_common_folder(group["file"], every_run["file"])
-            of_labels = len(files) == 1
+            of_labels = len(files) == 1 and bool(numbers_alone(str(group["heading"].iloc[0]).split(JOINED)))
             number = "label that is a number" if of_labels else "last number"
             yield (
                 f"not pooled: {named(files)}: their values are more than 4 times apart, so the {number} may "

@@ -114,6 +114,52 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
     assert lines == ['pattern = "far_{repeat}.log"', 'pattern = "near_{repeat}.log"']
 
 
+@pytest.mark.parametrize(
+    ("names", "lines", "sizes"),
+    [
+        ("{old,new}_{A,B,C}.log", ['pattern = "{scenario}_*.log"'], [3, 3]),
+        ("{old,new}/{x,y}.log", ['pattern = "{scenario}/*.log"'], [2, 2]),
+        ("{old,new}_run{1,2}_{A,B}.log", ['pattern = "{scenario}_*_*.log"'], [4, 4]),
+        ("{old,new}_{A,B}.log x.log", ['pattern = "{scenario}_*.log"'], [1, 2, 2]),
+        ("{a,b}_{c,d}_{A,B}.log", ['pattern = "{scenario}_{scenario}_*.log"'], [2, 2, 2, 2]),
+        (
+            "{old,new}*_{A,B}.log",
+            [
+                'log = ["old[*]_A.log", "old[*]_B.log"]', 'scenario = "old"',
+                'log = ["new[*]_A.log", "new[*]_B.log"]', 'scenario = "new"',
+            ],
+            [2, 2],
+        ),
+        ("{default,jumbo}.log", ['log = "*"', 'scenario = "same"'], [2]),
+        ("default_mtu.log jumbo_frames.log irq_pin.log", ['log = "*"', 'scenario = "same"'], [3]),
+    ],
+)  # fmt: skip
+def test_names_that_differ_in_two_words_are_joined_by_the_last_one(
+    tmp_path: Path, names: str, lines: list[str], sizes: list[int]
+) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(logs(folder, *(file for name in names.split(" ") for file in expanded(name))))
+    entries = [line.strip() for line in found if line.startswith("    ")]
+    assert sorted(line for line in entries if line != "[[run]]") == sorted(lines)
+    (folder / "study.toml").write_text("\n".join(["[study]", *entries]), "utf-8")
+    estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
+    assert sorted(estimate.n for estimate in estimates) == sizes
+
+
+def test_texts_below_two_headings_are_joined_by_the_headings(tmp_path: Path) -> None:
+    again = "And once again, to see how stable it is:"
+    text = notes("Host network", again, "Bridge", again).replace(f"## {again}", again)
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert found[-9].startswith("  if those that differ in their last label only are repeats of each other, ")
+    assert [line.strip() for line in found[-8:] if "heading" in line] == [
+        'heading = "Host network"',
+        'heading = "Bridge"',
+    ]
+    estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns"))
+    assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Host network", 2), ("Bridge", 2)]
+
+
 def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> None:
     for name in ("one.md", "three.md"):
         blocks = [
