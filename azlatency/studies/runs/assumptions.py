@@ -13,7 +13,7 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_result, is_tool, levels_of, read_name, split_path
 from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -40,6 +40,7 @@ _LONGEST = 120
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 #: A number with a unit sets something: 10M, 500mbit, 5ms.
 _WITH_UNIT = re.compile(r"\*(?:[kmgt]i?(?:b|bits?|bps|bytes?)?|bits?|bytes?|[mun]?s|min|h)(?![a-z])", re.IGNORECASE)
+_LETTER = re.compile(r"[ _-][A-Za-z]")
 #: A word of a name; what stands between two tells the shapes of names apart.
 _WORD = re.compile(r"([^\W_]+)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
@@ -82,8 +83,10 @@ def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
     numbers = [tuple(numbers_alone(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
     of_groups = counted.assign(numbers=numbers).groupby(["path", "method"], dropna=False)
     by_name, by_label = (of_groups[column].transform("nunique") > 1 for column in ("file", "numbers"))
+    letters = {levels_of(file)[-1][-2:] for file in counted["file"][by_name]}
+    what = "letter" if len(letters) > 1 and all(map(_LETTER.fullmatch, letters)) else "number"
     for where, those, separating in (
-        ("the last number in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
+        (f"the last {what} in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
         ("labels that are only numbers count repeats", counted[by_label], _by_label),
     ):
         if len(those):
@@ -347,7 +350,17 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 
 def _without_numbers(kind: str) -> str:
-    return "/".join(filter(None, (level.replace("*", "").strip("-_. =") for level in levels_of(kind)))) or "same"
+    """Return the words of a name without its number; not those of tools, so that runs of several have one scenario."""
+    levels = [_WORD.split(level.replace("*", "")) for level in levels_of(kind)]
+    texts = ["".join(_without_tools(words)).strip("-_. =") for words in levels]
+    return "/".join(filter(None, texts)) or "same"
+
+
+def _without_tools(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a level and what stands between them, without the names of tools and what is in front."""
+    for at in range(1, len(words), 2):
+        yield from () if is_tool(words[at]) else words[at - 1 : at + 1]
+    yield words[-1]
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:

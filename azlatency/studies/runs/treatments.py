@@ -21,6 +21,7 @@ from azlatency.studies.manifest.names import (
     is_file_name,
     is_result,
     is_thing,
+    is_tool,
     label_text,
     number_in,
     read_name,
@@ -134,8 +135,18 @@ def _by_names(
         # One name has no word of its own, or the words of two differ in their order only: show whole folders.
         by_level = {key: [_of_level(text, level) for level in range(_MOST_LEVELS)] for key, text in texts.items()}
         levels = {at for at, found in enumerate(zip(*by_level.values(), strict=True)) if len(set(found)) > 1}
+        # A tool that all names have would tell its runs from the same ones of another tool.
+        tools = {text for text in common if is_tool(text[1])}
         shown = {
-            key: _shown(key[0], [part for part in parts[key] if min(part.level, _MOST_LEVELS - 1) in levels]) or _OTHER
+            key: _shown(
+                key[0],
+                [
+                    part
+                    for part, text in zip(parts[key], texts[key], strict=True)
+                    if min(part.level, _MOST_LEVELS - 1) in levels and text not in tools
+                ],
+            )
+            or _OTHER
             for key in names
         }
     return [(shown[key], key in counted) for key in zip(files, known, strict=True)]

@@ -188,6 +188,17 @@ def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
     return in_memory(folder)
 
 
+def test_letters_that_count_are_said(tmp_path: Path) -> None:
+    said = assumptions(logs(tmp_path, *(f"measurement_{letter}.log" for letter in "ABC")))
+    assert said[1] == "assumed: the last letter in the names of these files counts repeats (3 runs)"
+
+
+def test_a_scenario_of_an_entry_contains_no_tool() -> None:
+    files = [f"{law}{number}_{tool}.log" for law in ("alt", "neu") for tool in ("ping", "iperf3") for number in (1, 2)]
+    scenarios = [line for line in joining_entries(files, files) if line.startswith("scenario")]
+    assert scenarios == ['scenario = "alt"', 'scenario = "alt"', 'scenario = "neu"']
+
+
 def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tmp_path: Path) -> None:
     text = notes("Idle host 1", "Idle host 2", "Busy host 1", "Busy host 2")
     (tmp_path / "notes.md").write_text(text, "utf-8")
