@@ -37,14 +37,26 @@ _REPEATS = _TIMES.union(_REPEATS_TEXT.split())
 _BARE = frozenset(_COUNTERS.split())
 #: A number glued to one of these counts repeats, if it counts at all.
 _RESULTS_TEXT = """
-    result results res output out log logs latency lat rtt data dump capture measure measurement measurements
-    bench benchmark perf bandwidth bw throughput tput file report stats ergebnis ergebnisse ausgabe resultado
-    salida resultat iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3
-    mtr uperf wrk wrk2 ncps fio ping ping6 tcp_lat echo flent cilium iostat copy test tests sample samples pass
+    latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats
+    tcp_lat echo cilium iostat copy test tests sample samples pass
     no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
     avant après antes después apres despues amostra muestra nohup putty
 """
-_RESULTS = frozenset(_RESULTS_TEXT.split())
+#: The same for what a run leaves, which no one lists by letters: ``result_a``, ``result_b``, ``result_c``.
+_OUTPUTS_TEXT = """
+    result results res output out log logs data dump capture measurement measurements report trace snapshot record
+    records evaluation stdout stderr ergebnis ergebnisse ausgabe resultado salida resultat
+"""
+_OUTPUTS = frozenset(_OUTPUTS_TEXT.split())
+_TOOLS_TEXT = """
+    iperf iperf3 iperf2 netperf sockperf qperf ntttcp lagscope latte psping fping hping hping3 mtr uperf wrk wrk2 ncps
+    fio ping ping6 flent
+"""
+_TOOLS = frozenset(_TOOLS_TEXT.split())
+_RESULTS = _OUTPUTS.union(_TOOLS, _RESULTS_TEXT.split())
+#: Tools whose names end with a digit, and these without it: the number of ``iperf31`` is 1 or 31.
+_WITH_DIGIT = sorted(tool for tool in _TOOLS if tool[-1].isdecimal())
+_GLUED = [*_WITH_DIGIT, *sorted({tool[:-1] for tool in _WITH_DIGIT})]
 #: A number that stands behind, or before, one of these names it or sets it.
 _THINGS_TEXT = """
     setting parameter param arg value val machine client server host node vm vms pod container instance peer
@@ -225,6 +237,8 @@ _SERIES = re.compile(
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
+#: A letter behind what a run leaves.
+_LETTERED = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(_OUTPUTS))})[ _-](?P<letter>[a-z])$", re.IGNORECASE)
 #: Two letters may be two treatments, and so may two numbers with a gap.
 _FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
@@ -237,6 +251,20 @@ _ORDINAL_ALONE = re.compile(
     rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*",
     re.IGNORECASE,
 )
+#: What says that a run repeats the one above it, and what else such a text may say: "Same result. One more time:".
+_AGAIN = re.compile(
+    r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed)?|noch ?(?:ein)?mals?"
+    r"|wieder(?:holt|holung)?|encore|(?:une|otra|outra|una|mais uma) (?:fois|vez|volta)|de (?:nuevo|novo)|ancora"
+    r"|opnieuw|jeszcze raz|ещё раз|еще раз)\b|再(?:一?次|来一次)?|もう一度|다시",
+    re.IGNORECASE,
+)
+_SAYS_AGAIN_TEXT = """
+    and now the this that it its is was a same result results output time test run measurement still
+    here ok okay fine good looks just to be sure for check und das gleiche ergebnis ein eine test zur sicherheit
+    et une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais
+"""
+_SAYS_AGAIN = frozenset(_SAYS_AGAIN_TEXT.split())
+_letters_of = re.compile(r"[^\W\d_]+").findall
 #: Addresses, UUIDs and the number of a list, which tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
     r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
@@ -276,12 +304,7 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more. ``series``
     are those of `series_that_count` of all names.
     """
-    levels = levels_of(path)
-    words = [
-        word._replace(level=len(levels) - depth)
-        for depth, level in enumerate(levels, start=1)
-        for word in _words(level, series)
-    ]
+    words = _words_of(path, series)
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
     numbered = [word for word in words if word.is_counter and word.number is not None]
     words = [word for word in _without_numbers(words, known) if not word.is_counter]
@@ -293,6 +316,44 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
     parts = [Part(word.level, word.start, word.text) for word in words]
     number = None if last is None else parts.pop(last)
     return Name(tuple(parts), number, len(parts) if last is None else last, counters)
+
+
+def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
+    levels = levels_of(path)
+    return [
+        word._replace(level=len(levels) - depth)
+        for depth, level in enumerate(levels, start=1)
+        for word in _words(level, series)
+    ]
+
+
+def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
+    """Return the words of names of one shape whose separated numbers count repeats because those of one word do.
+
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``.
+    """
+    shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
+    counting: set[tuple[str, ...]] = set()
+    for path in paths:
+        words = [word for word in _words_of(path, series) if not word.is_counter]
+        at = next((at for at in reversed(range(len(words))) if words[at].number is not None), 0)
+        before = [word for word in words[:at] if word.level == words[at].level]
+        behind = [word.text for word in words[at + 1 :] if word.level == words[at].level]
+        if not before or not words[at].is_free or is_result(before[-1].text) or not all(map(is_result, behind)):
+            continue
+        slot = tuple(word.text.casefold() for word in before)
+        shape = tuple((word.level, word.text.casefold()) for word in (*words[: at - len(before)], *words[at + 1 :]))
+        shapes.setdefault(shape, {}).setdefault(slot, set()).add(words[at].number or 0)
+        counting |= {slot} if read_name(path, series=series).last else set()
+    return frozenset(
+        slot[-1]
+        for slots in shapes.values()
+        for numbers in [next(iter(slots.values()))]
+        # 0 and 1 may switch a setting.
+        if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
+        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
+        for slot in slots
+    )
 
 
 def split_path(path: str) -> list[str]:
@@ -330,10 +391,12 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     ``r1``, ``r2``, ``r3`` and ``run_a``, ``run_b``, ``run_c`` begin with the first and have no gap. Two numbers that
     may be a month and a day are dates if the months have no gap, and if all numbers together are not 1…n, as those of
     pairs of machines are. A word and its negation are treatments, whose numbers count: ``firewall``, ``nofirewall``.
+    Of ``iperf31`` … ``iperf34``, the numbers behind ``iperf3`` have no gap.
     """
     members: dict[str, set[str]] = {}
     words: set[str] = set()
     negated: dict[str, set[str]] = {}
+    glued: dict[str, set[int]] = {}
     for level in {level for name in names for level in ([name] if are_labels else levels_of(name))}:
         found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
         words |= {*_LETTERS.findall(level.casefold())} - found.keys()
@@ -341,8 +404,15 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
             negated.setdefault(word, set()).add(text)
         for match in _SERIES.finditer(level):
             members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
+        if lettered := _LETTERED.search(level):
+            members.setdefault("output", set()).add(lettered["letter"].casefold())
+        for tool in _GLUED:
+            for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
+                glued.setdefault(tool, set()).add(int(match[1]))
+    tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
+    series = {f"{tool}*" for tool in tools if tool[:-1] not in tools}
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
-    return treatments.union(kind for kind, texts in members.items() if _counts(kind, texts))
+    return treatments.union(series, (kind for kind, texts in members.items() if _counts(kind, texts)))
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
@@ -351,7 +421,7 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return without_gap(numbers) or (
             min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
         )
-    if kind == "letter":
+    if kind in ("letter", "output"):
         letters = {ord(text[-1]) - ord("a") for text in texts}
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
     if kind == "ordinal":
@@ -377,8 +447,8 @@ def without_gap(numbers: Collection[int], firsts: Collection[int] = (0, 1)) -> b
 
 
 def number_in(text: str) -> int:
-    """Return the number of a word, such as ``3`` or ``r3``."""
-    return int(re.sub(r"\D", "", text))
+    """Return the number of a word, such as ``3`` or ``r3``, or the place of a letter."""
+    return int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
 
 
 def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
@@ -389,6 +459,8 @@ def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
     text = _TIME.sub(" ", "" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL])
     text = _ADDRESS_OR_NUMBER.sub(" ", text)
     text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
+    if _AGAIN.search(text) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold()))):
+        return ""
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
 
 
@@ -435,7 +507,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             is_assigned = _ASSIGNED.search(text[:start]) or (
                 _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
             )
-            words += [word._replace(is_free=False) if is_assigned else word for word in _split(start, token)]
+            found = _split(start, token, series)
+            if "output" in series and _LETTERED.search(text[: start + len(token)]) and at + 1 == len(tokens):
+                found = [_Word(0, start, token, number_in(token), True)]
+            words += [word._replace(is_free=False) if is_assigned else word for word in found]
             at += 1
     return tuple(words)
 
@@ -475,14 +550,18 @@ def _is_duration(number: re.Match[str], word: str) -> bool:
     return word in _TIMES and number[0].removesuffix(word).isdecimal()
 
 
-def _split(start: int, token: str) -> list[_Word]:
+def _split(start: int, token: str, series: frozenset[str]) -> list[_Word]:
     """Return a token as one word, or as two: the name of a tool or a word for a result, and the number glued to it."""
     if token.isdecimal() and len(token) <= _MOST_DIGITS:
         return [_Word(0, start, token, int(token), True)]
+    glued = next((tool for tool in _GLUED if f"{tool}*" in series and token.casefold().startswith(tool)), "")
     numbered = _NUMBERED.fullmatch(token)
-    if not numbered or token.casefold() in _RESULTS:
+    if glued and token[len(glued) :].isdecimal():
+        word, number = token[: len(glued)], token[len(glued) :]
+    elif not numbered or token.casefold() in _RESULTS:
         return [_Word(0, start, token, None, False)]
-    word, number = numbered["word"], numbered["number"]
+    else:
+        word, number = numbered["word"], numbered["number"]
     if word.casefold() not in _RESULTS:
         return [_Word(0, start, token, int(number), False)]
     return [_Word(0, start, word, None, False), _Word(0, start + len(word), number, int(number), True)]
@@ -520,6 +599,11 @@ def _is_beside_counter(words: Sequence[_Word], at: int, counters: Iterable[_Word
 def is_dated(name: str) -> bool:
     """Return whether a name contains a date or a time."""
     return _TIME.search(name) is not None
+
+
+def is_tool(word: str) -> bool:
+    """Return whether a word is the name of a tool."""
+    return word.casefold() in _TOOLS
 
 
 def is_result(word: str) -> bool:

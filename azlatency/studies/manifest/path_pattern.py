@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _FIELD = re.compile(r"\{([^{}]*)\}|(\*)|([^{}*]+)")
-_MOST_FIELDS = 16
+MOST_FIELDS = 16
 #: Longer names are not described; the work grows with the square of this.
 _LONGEST_NAME = 255
 _SEPARATORS = re.compile(r"[/!]")
@@ -68,8 +68,8 @@ class PathPattern:
             raise PatternError(f"unknown field {{{unknown[0]}}} in the pattern; known: {', '.join(sorted(types))}")
         if repeated := [name for name in fields if fields.count(name) > 1 and name != "scenario"]:
             raise PatternError(f"{{{repeated[0]}}} occurs twice in the pattern; use * for one of them")
-        if len(tokens) > 4 * _MOST_FIELDS or len(fields) > _MOST_FIELDS:
-            raise PatternError(f"the pattern has more than {_MOST_FIELDS} fields; shorten it")
+        if len(tokens) > 4 * MOST_FIELDS or len(fields) > MOST_FIELDS:
+            raise PatternError(f"the pattern has more than {MOST_FIELDS} fields; shorten it")
         if joined := [after for (kind, _), (after_kind, after) in pairwise(tokens) if "text" not in (kind, after_kind)]:
             raise PatternError(f"nothing separates {{{joined[0]}}} from the field before it; put text between them")
         return cls(text, tuple(tokens), {name: types[name] for name in fields})

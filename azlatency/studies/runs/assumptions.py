@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
@@ -13,7 +13,8 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_result, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_result, is_tool, levels_of, read_name, split_path
+from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
 from azlatency.studies.runs.round_trips import latency
@@ -27,6 +28,7 @@ from azlatency.studies.runs.treatments import (
     ONE_CLIENT,
     ONE_SERVER,
     labels_apart,
+    numbers_alone,
 )
 from azlatency.studies.store.study import Study
 
@@ -38,6 +40,9 @@ _LONGEST = 120
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 #: A number with a unit sets something: 10M, 500mbit, 5ms.
 _WITH_UNIT = re.compile(r"\*(?:[kmgt]i?(?:b|bits?|bps|bytes?)?|bits?|bytes?|[mun]?s|min|h)(?![a-z])", re.IGNORECASE)
+_LETTER = re.compile(r"[ _-][A-Za-z]")
+#: A word of a name; what stands between two tells the shapes of names apart.
+_WORD = re.compile(r"([^\W_]+)")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -49,19 +54,16 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
     codes = runs["assumed"].fillna("").str.split()
     used = used_runs(study)
-    repeated = used[used.duplicated(["path", "method"], keep=False)]
     for code, sentence in _SENTENCES.items():
-        # A number that tells nothing apart from anything counts nothing.
-        those = repeated if code == NUMBER_COUNTS else used
-        count = sum(code in each.split() for each in those["assumed"].fillna(""))
-        if count:
-            line = f"assumed: {sentence} ({count_of(count, 'run')})"
-            lines.append(line + (_separating(those["file"], runs["file"]) if code == NUMBER_COUNTS else ""))
+        count = sum(code in each.split() for each in used["assumed"].fillna(""))
+        lines += [f"assumed: {sentence} ({count_of(count, 'run')})"] * (count > 0)
+    # A number that tells nothing apart from anything counts nothing.
+    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs)
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
     lines += _kept_apart(runs, codes)
-    lines += _doubtful(study, runs["file"])
+    lines += _doubtful(study, runs)
     lines += _in_two_zones(runs)
     lines += _alone(runs)
     lines += _overlapping(runs)
@@ -72,27 +74,102 @@ def assumptions(study: Study | Logs) -> list[str]:
 _SENTENCES = {
     ONE_CLIENT: "one client, which these logs do not name",
     ONE_SERVER: "one server, which these logs do not name",
-    NUMBER_COUNTS: "the last number in the names of these files counts repeats",
 }
 
 
-def _separating(files: Iterable[str], every_file: Iterable[str]) -> str:
-    """Return what keeps the first of these logs apart whose number stands behind a word that may be a thing."""
-    for file in below_common_folder(files, every_file):
-        name, number = read_name(file), _LAST_NUMBER.search(file)
-        if name.last is None or number is None or name.last.text != number[0] or not {*"*{}"}.isdisjoint(file):
-            continue
-        before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
-        if before and before[-1].isalpha() and not is_result(before[-1]):
-            pattern = _LAST_NUMBER.sub("{scenario}", file.rpartition("/")[2] if name.last.level == 0 else file)
-            return f'; if it names a thing, add below [study]: pattern = "{toml_text(pattern)}"'
-    return ""
+def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
+    """Yield which numbers are assumed to count repeats, of names and of labels, and the lines that separate them."""
+    counted = repeated[repeated["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
+    numbers = [tuple(numbers_alone(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
+    of_groups = counted.assign(numbers=numbers).groupby(["path", "method"], dropna=False)
+    by_name, by_label = (of_groups[column].transform("nunique") > 1 for column in ("file", "numbers"))
+    letters = {levels_of(file)[-1][-2:] for file in counted["file"][by_name]}
+    what = "letter" if len(letters) > 1 and all(map(_LETTER.fullmatch, letters)) else "number"
+    for where, those, separating in (
+        (f"the last {what} in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
+        ("labels that are only numbers count repeats", counted[by_label], _by_label),
+    ):
+        if len(those):
+            first, *lines = separating(those, runs) or [""]
+            yield f"assumed: {where} ({count_of(len(those), 'run')}){first}"
+            yield from lines
+
+
+def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the entries that keep runs apart by labels that are only numbers, if nothing else tells runs apart."""
+    if counted["assumed"].str.contains(f"{FROM_NAME}|{FROM_LABEL}").any():
+        return []  # an entry for "1" would join the first runs of all treatments
+    files = below_common_folder(counted["file"], runs["file"])
+    labels = list(
+        dict.fromkeys(label for heading in counted["heading"] for label in numbers_alone(heading.split(JOINED)))
+    )
+    chosen = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels]
+    head = "; if they name things, add to the end of study.toml:"
+    return [head, *(f"    {line}" for line in _limited([["[[run]]", *lines] for lines in chosen]))]
+
+
+def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the line that keeps logs apart if a number of theirs stands behind a word that may be a thing."""
+    files = below_common_folder(counted["file"], runs["file"])
+    if not any(map(_may_name_a_thing, files)) or counted["assumed"].str.contains(FROM_LABEL).any():
+        return []  # a pattern would join runs of one file that labels tell apart
+    patterns = separating_patterns(files)
+    by_file = runs[["file", "method"]].drop_duplicates()
+    short = dict(zip(by_file["file"].unique(), below_common_folder(by_file["file"], by_file["file"]), strict=True))
+    of_files = {file: _scenario(patterns, name) for file, name in short.items()}
+    described = [(method, of_files[file]) for file, method in by_file.itertuples(index=False) if of_files[file]]
+    if not all(of_files[file] for file in counted["file"]) or len({*described}) < len(described):
+        return []
+    quoted = [f'"{toml_text(pattern)}"' for pattern in patterns]
+    return [f"; if it names a thing, add below [study]: pattern = {_one_or_list(quoted)}"]
+
+
+def _one_or_list(quoted: Sequence[str]) -> str:
+    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
+
+
+def _may_name_a_thing(file: str) -> bool:
+    name, number = read_name(file), _LAST_NUMBER.search(file)
+    if name.last is None or number is None or name.last.text != number[0]:
+        return False
+    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
+    return bool(before) and before[-1].isalpha() and not is_result(before[-1])
+
+
+def separating_patterns(files: Sequence[str]) -> list[str]:
+    """Return patterns whose scenario is all words that differ between names of one shape; none if there is none."""
+    shapes: dict[tuple[str, ...], list[list[str]]] = {}
+    for words in map(_WORD.split, files):
+        shapes.setdefault(tuple(words[::2]), []).append(words)
+    if any({*"*{}"} & {*file} for file in files) or len(shapes) > _MOST:
+        return []
+    patterns: list[str] = []
+    for names in shapes.values():
+        differs = [len({*words}) > 1 for words in zip(*names, strict=True)]
+        # Names of other shapes may have the same numbers.
+        differs = [each or (len(shapes) > 1 and at == 1) for at, each in enumerate(differs)]
+        if not 0 < sum(differs) <= MOST_FIELDS:
+            return []
+        words = ["{scenario}" if differ else word for word, differ in zip(names[0], differs, strict=True)]
+        start = max((at + 1 for at, word in enumerate(words[: differs.index(True)]) if word == "/"), default=0)
+        patterns.append("".join(words[start:]))
+    return patterns
+
+
+def _scenario(patterns: Iterable[str], file: str) -> str:
+    """Return the scenario that the first of the patterns which describes a file reads from it."""
+    found = (PathPattern.parse(pattern, {"scenario": "string"}).match(file) for pattern in patterns)
+    return next((values["scenario"] for values in found if values), "")
 
 
 def _drafted(study: Study | Logs) -> str:
     given = getattr(study, "info", {}).get("pattern") or []
     patterns = [given] if isinstance(given, str) else given
     return f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}" if patterns else ""
+
+
+#: What an entry joins if names or labels differ in one word.
+_ALL = "all of these are"
 
 
 def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
@@ -110,12 +187,16 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         are_labels = code == FROM_LABEL
         names = scenarios if are_labels else list(map(str, by_file["scenario"]))
         entries = joining_entries(files, names, are_labels=are_labels)
+        which = "those that differ in their last number only are"
+        if entries == joining_entry(files):
+            has_both = apart["assumed"].str.contains(FROM_NAME) & apart["assumed"].str.contains(FROM_LABEL)
+            inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
+            inner = [] if has_both.any() else inner  # an entry would join runs that the other one tells apart
+            entries = inner or entries
+            which = f"those that differ in their last {'label' if are_labels else 'word'} only are" if inner else _ALL
         if entries == advised:
             continue
         advised = entries
-        which = (
-            "all of these are" if entries == joining_entry(files) else "those that differ in their last number only are"
-        )
         yield f"  if {which} repeats of each other, add to the end of study.toml:"
         yield from (f"    {line}" for line in entries)
 
@@ -145,19 +226,75 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
         return patterns
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
-    more = len(repeated) - _MOST
-    return [
-        *(
-            line
-            for kind, alike in list(repeated.items())[:_MOST]
-            for line in (
+    return _limited(
+        [
+            [
                 "[[run]]",
                 *(toml_lines(transcript=_glob(files), heading=kind) if are_labels else _of_number(kind, alike, kinds)),
                 *toml_lines(scenario=_without_numbers(kind.removeprefix(within))),
-            )
-        ),
-        *([f"# the same for {more} more of these names"] if more > 0 else []),
+            ]
+            for kind, alike in repeated.items()
+        ]
+    )
+
+
+def by_last_word(files: Sequence[str], scenarios: Sequence[str], every_file: Iterable[str]) -> list[str]:
+    """Return the entries that join names of one shape which differ in the last of several words only, if any.
+
+    A word that no scenario contains, such as a counter, does not tell names apart.
+    """
+    shapes: dict[tuple[str, ...], dict[str, str]] = {}
+    for file, scenario in zip(files, scenarios, strict=True):
+        shapes.setdefault(tuple(_WORD.split(file)[::2]), {})[file] = scenario
+    others = {*below_common_folder(every_file, every_file)}
+    entries = [
+        _by_last_word(alike, others - alike.keys(), {*scenarios} - {*alike.values()}) for alike in shapes.values()
     ]
+    # Two shapes may have the same scenarios.
+    return next(filter(None, entries), [])
+
+
+def _by_last_word(scenario_of: Mapping[str, str], other_files: Collection[str], taken: Collection[str]) -> list[str]:
+    files, scenarios = [*scenario_of], [*scenario_of.values()]
+    names = [_WORD.split(file) for file in files]
+    said = {word for scenario in scenarios for word in _WORD.split(scenario)}
+    differs = [at for at, words in enumerate(zip(*names, strict=True)) if len({*words}) > 1]
+    slots = [at for at in differs if {words[at] for words in names} <= said]
+    outer = [tuple(words[at] for at in slots[:-1]) for words in names]
+    levels: dict[str, list[str]] = {}
+    for file, words in zip(files, outer, strict=True):
+        levels.setdefault("/".join(words), []).append(file)
+    if len(slots) < 2 or not 1 < len(levels) < len({*scenarios}) or not levels.keys().isdisjoint(taken):
+        return []
+    fields = dict.fromkeys(differs, "*") | dict.fromkeys(slots[:-1], "{scenario}")
+    pattern = "".join(fields.get(at, word) for at, word in enumerate(names[0]))
+    is_plain = not any({*"*{}"} & {*file} for file in files) and len(differs) <= MOST_FIELDS
+    if is_plain and not any(_scenario([pattern], other) for other in other_files):
+        return ["[[run]]", *toml_lines(pattern=pattern)]
+    return _limited([["[[run]]", _log_of(alike), *toml_lines(scenario=level)] for level, alike in levels.items()])
+
+
+def _limited(entries: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of the first entries, and how many more there are."""
+    more = len(entries) - _MOST
+    lines = [line for entry in entries[:_MOST] for line in entry]
+    return [*lines, *([f"# the same for {more} more of these names"] if more > 0 else [])]
+
+
+def _by_heading(scenarios: Sequence[str], files: Sequence[str]) -> list[str]:
+    """Return the entries that join runs below one heading, whatever else is written above them; none if there is one.
+
+    An entry chooses runs by one label, so that it must be below no other heading.
+    """
+    chains = [tuple(scenario.split(JOINED)) for scenario in scenarios]
+    most = max(map(len, chains))
+    outer = dict.fromkeys(chain[: max(most - 1, 1)] for chain in chains)
+    headings = [chain[-1] for chain in outer]
+    of_outer = [{chain[: len(each)] for chain in chains if each[-1] in chain} for each in outer]
+    if most < 2 or len(outer) < 2 or any(len(each) > 1 for each in of_outer) or len({*headings}) < len(headings):
+        return []
+    chosen = [toml_lines(transcript=_glob(files), heading=literal(each), scenario=each) for each in headings]
+    return _limited([["[[run]]", *lines] for lines in chosen])
 
 
 def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[str]:
@@ -165,8 +302,12 @@ def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[st
     # A pattern matches in any folder, and has its own meaning of braces and stars.
     if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
         return toml_lines(pattern=_LAST_NUMBER.sub("{repeat}", files[0]))
+    return [_log_of(files)]
+
+
+def _log_of(files: Iterable[str]) -> str:
     quoted = [f'"{toml_text(literal(file))}"' for file in files]
-    return [f"log = [{', '.join(quoted)}]"]
+    return f"log = [{', '.join(quoted)}]"
 
 
 def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
@@ -178,19 +319,22 @@ def _in_any_folder(repeated: Mapping[str, Sequence[str]]) -> list[str]:
     return [line for name in sorted(names) for line in ("[[run]]", *toml_lines(pattern=name))]
 
 
-def _doubtful(study: Study | Logs, every_file: Iterable[str]) -> Iterator[str]:
+def _doubtful(study: Study | Logs, every_run: pd.DataFrame) -> Iterator[str]:
     """Yield runs whose last number may name a thing, and the lines that make it a scenario, or a repeat."""
     for runs in (latency(study), throughput(study)):
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
-            files = below_common_folder(group["file"], every_file)
+            files = below_common_folder(group["file"], every_run["file"])
+            of_labels = len(files) == 1 and bool(numbers_alone(str(group["heading"].iloc[0]).split(JOINED)))
+            number = "label that is a number" if of_labels else "last number"
             yield (
-                f"not pooled: {named(files)}: their values are more than 4 times apart, so the last number may "
+                f"not pooled: {named(files)}: their values are more than 4 times apart, so the {number} may "
                 "name a thing"
             )
             yield "  if it does, add an entry for each to the end of study.toml:"
             entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0])))
-            yield from (f"    {line}" for line in ("[[run]]", *entry))
+            one_entry = [f"    {line}" for line in ("[[run]]", *entry)]
+            yield from _by_label(group, every_run)[1:] if of_labels else one_entry
             yield "  if it counts repeats, add instead:"
             yield from (f"    {line}" for line in joining_entry(files))
             return
@@ -206,7 +350,17 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 
 def _without_numbers(kind: str) -> str:
-    return "/".join(filter(None, (level.replace("*", "").strip("-_. =") for level in levels_of(kind)))) or "same"
+    """Return the words of a name without its number; not those of tools, so that runs of several have one scenario."""
+    levels = [_WORD.split(level.replace("*", "")) for level in levels_of(kind)]
+    texts = ["".join(_without_tools(words)).strip("-_. =") for words in levels]
+    return "/".join(filter(None, texts)) or "same"
+
+
+def _without_tools(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a level and what stands between them, without the names of tools and what is in front."""
+    for at in range(1, len(words), 2):
+        yield from () if is_tool(words[at]) else words[at - 1 : at + 1]
+    yield words[-1]
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:
@@ -259,7 +413,8 @@ def _ended(study: Study | Logs) -> Iterator[str]:
 def _against_labels(runs: pd.DataFrame) -> Iterator[str]:
     """Yield two labels of runs that have one scenario in ``study.toml``, which is used."""
     for _, group in grouped(runs, ["path", "method"]):
-        labels = labels_apart(list(group["heading"].astype(object).where(group["heading"].notna(), None)))
+        headings = list(group["heading"].astype(object).where(group["heading"].notna(), None))
+        labels = [label for label, _ in labels_apart(headings)]
         places: dict[str, str] = {}
         for label, file, line in zip(labels, group["file"], group["first_line"], strict=True):
             places.setdefault(label, f"{printable(label) or 'no label'} ({printable(file)}:{line})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, total_ordering
 from typing import Any
@@ -198,6 +198,36 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str], *, drafted:
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
     return named
+
+
+def with_known_ends(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[NetworkPath]:
+    """Return paths whose unknown ends are those of the only other path with the same known end, method and scenario.
+
+    Nothing tells such runs apart. Paths whose scenario the manifest states are left as they are.
+    """
+    alike: dict[tuple[str, str | None], set[tuple[Endpoint, Endpoint]]] = {}
+    for path, method in zip(paths, methods, strict=True):
+        if path.scenario is None or path.shared:
+            alike.setdefault((method, path.scenario), set()).add((path.client, path.server))
+    return [
+        _completed(path, alike[method, path.scenario]) if (method, path.scenario) in alike and path.is_unknown else path
+        for path, method in zip(paths, methods, strict=True)
+    ]
+
+
+def _completed(path: NetworkPath, pairs: Collection[tuple[Endpoint, Endpoint]]) -> NetworkPath:
+    """Return a path with the ends of the pair that says most, if all pairs that have its known ends agree with that."""
+    agreeing = [pair for pair in pairs if _agree((path.client, path.server), pair)]
+    client, server = min(agreeing, key=lambda pair: pair[0].is_unknown + pair[1].is_unknown)
+    if all(_agree(pair, (client, server)) for pair in agreeing):
+        return replace(path, client=client, server=server)
+    return path
+
+
+def _agree(pair: tuple[Endpoint, Endpoint], other: tuple[Endpoint, Endpoint]) -> bool:
+    """Return whether the other pair has all ends that the first one knows, and the same regions."""
+    ends = zip(pair, other, strict=True)
+    return all(known == end or (known.is_unknown and known.region == end.region) for known, end in ends)
 
 
 def _name_by_zones(paths: Sequence[NetworkPath]) -> list[NetworkPath]:

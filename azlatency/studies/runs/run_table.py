@@ -29,7 +29,7 @@ from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths
+from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths, with_known_ends
 from azlatency.studies.runs.treatments import NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER, Described, treatments
 from azlatency.studies.store.study import Study, StudyInfo
 
@@ -117,8 +117,9 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     runs = _labelled(runs, _paths(without, maps, guessed, drafted=drafted))
     others = _other_files(study, runs)
     described = [Described(None, ())] * len(runs) if one_scenario else _treatments(runs, others)
-    assumed = [[*each.assumed, *_unnamed_ends(path)] for each, path in zip(described, runs["path"], strict=True)]
-    runs["assumed"] = _texts([" ".join(codes) for codes in assumed], runs)
+    unnamed = _unnamed_ends(runs)
+    assumed = [" ".join([*each.assumed, *codes]) for each, codes in zip(described, unnamed, strict=True)]
+    runs["assumed"] = _texts(assumed, runs)
     found = _texts([each.scenario for each in described], runs)
     if found.notna().any():
         runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
@@ -236,11 +237,18 @@ def _without_year(file: str, dialect: str | None, started_at: pd.Timestamp) -> s
     return re.sub(rf"(?<!\d)(?:{years})(?:[-_.]?(?:0[1-9]|1[0-2]))?(?!\d)", "", file)
 
 
-def _unnamed_ends(path: NetworkPath) -> list[str]:
-    """Return what is assumed of the ends of a path that no log names."""
-    if not path.is_unknown:
-        return []
-    return [code for code, end in ((ONE_CLIENT, path.client), (ONE_SERVER, path.server)) if end.is_unknown]
+def _unnamed_ends(runs: pd.DataFrame) -> list[list[str]]:
+    """Return what is assumed of the ends of each path that its log does not name."""
+    codes: list[list[str]] = [[] for _ in range(len(runs))]
+    for code, (machine, _, zone, _), place in ((ONE_CLIENT, END_COLUMNS[0], 0), (ONE_SERVER, END_COLUMNS[1], 1)):
+        is_unnamed = runs[machine].isna() & runs[zone].isna()
+        for found, path, unnamed in zip(codes, runs["path"], is_unnamed, strict=True):
+            end = (path.client, path.server)[place]
+            # Two regions tell ends apart without a name.
+            is_region = end.label is not None and end.label == end.region
+            if unnamed and not is_region and (path.scenario is None or path.shared):
+                found.append(code)
+    return codes
 
 
 def _texts(values: Sequence[str | None], runs: pd.DataFrame) -> pd.Series:
@@ -460,7 +468,8 @@ def _paths(runs: pd.DataFrame, maps: Maps, from_names: pd.Series, *, drafted: bo
     keys = list(zip(*cells, from_names.tolist(), strict=True))
     distinct = list(dict.fromkeys(keys))
     paths = [_path(each, maps, shared=each[-1]) for each in distinct]
-    named = name_paths(paths, [each[-2] for each in distinct], drafted=drafted)
+    methods = [each[-2] for each in distinct]
+    named = name_paths(with_known_ends(paths, methods), methods, drafted=drafted)
     by_key = dict(zip(distinct, named, strict=True))
     return [by_key[each] for each in keys]
 

@@ -21,10 +21,12 @@ from azlatency.studies.manifest.names import (
     is_file_name,
     is_result,
     is_thing,
+    is_tool,
     label_text,
     number_in,
     read_name,
     series_that_count,
+    siblings_that_count,
     split_path,
     without_gap,
 )
@@ -76,6 +78,7 @@ def treatments(
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
     series = series_that_count([*files, *others])
+    series |= siblings_that_count(dict.fromkeys(files), series)
     taken = _numbers_of(others)
     # "bbr_0", "bbr_1", "cubic_0", "cubic_1" count repeats, and "gro_0", "gro_1" alone may switch a setting.
     may_switch = len(_numbers_of(files)) == 1
@@ -84,10 +87,10 @@ def treatments(
             continue
         by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series, may_switch)
         by_labels = labels_apart([headings[run] for run in runs])
-        for run, (name, counts), label in zip(runs, by_names, by_labels, strict=True):
+        for run, (name, counts), (label, label_counts) in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
             assumed += [FROM_LABEL] if label else []
-            assumed += [NUMBER_COUNTS] if counts else []
+            assumed += [NUMBER_COUNTS] if counts or label_counts else []
             described[run] = Described(JOINED.join(filter(None, (name, label))) or None, tuple(assumed))
     return described
 
@@ -132,8 +135,18 @@ def _by_names(
         # One name has no word of its own, or the words of two differ in their order only: show whole folders.
         by_level = {key: [_of_level(text, level) for level in range(_MOST_LEVELS)] for key, text in texts.items()}
         levels = {at for at, found in enumerate(zip(*by_level.values(), strict=True)) if len(set(found)) > 1}
+        # A tool that all names have would tell its runs from the same ones of another tool.
+        tools = {text for text in common if is_tool(text[1])}
         shown = {
-            key: _shown(key[0], [part for part in parts[key] if min(part.level, _MOST_LEVELS - 1) in levels]) or _OTHER
+            key: _shown(
+                key[0],
+                [
+                    part
+                    for part, text in zip(parts[key], texts[key], strict=True)
+                    if min(part.level, _MOST_LEVELS - 1) in levels and text not in tools
+                ],
+            )
+            or _OTHER
             for key in names
         }
     return [(shown[key], key in counted) for key in zip(files, known, strict=True)]
@@ -246,12 +259,15 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
     return "/".join(texts)
 
 
-def labels_apart(headings: Sequence[str | None]) -> list[str]:
-    """Return what the label of each run says that not all say."""
+def labels_apart(headings: Sequence[str | None]) -> list[tuple[str, bool]]:
+    """Return what the label of each run says that not all say, and whether a label that is a number counts repeats."""
     parts = [list(filter(None, (heading or "").split(JOINED))) for heading in headings]
     # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
-    alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
-    if without_gap({*map(number_in, alone)}):
+    alone = {text for texts in parts for text in numbers_alone(texts)}
+    numbers = {*map(number_in, alone)}
+    counts = [False] * len(parts)
+    if without_gap(numbers):
+        counts = [len(numbers) > 1 and not alone.isdisjoint(texts) for texts in parts]
         parts = [[text for text in texts if text not in alone] for texts in parts]
     series = series_that_count((text for texts in parts for text in texts), are_labels=True)
     chains = [{text.strip(_MARKS): _compared(text, series) for text in texts} for texts in parts]
@@ -261,7 +277,13 @@ def labels_apart(headings: Sequence[str | None]) -> list[str]:
     for chain in chains:
         for text, compared in chain.items():
             shown.setdefault(compared, text)
-    return [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    apart = [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
+    return list(zip(apart, counts, strict=True))
+
+
+def numbers_alone(labels: Iterable[str]) -> list[str]:
+    """Return the labels that are nothing but a number."""
+    return [text for text in labels if NUMBER_ALONE.fullmatch(text)]
 
 
 def _compared(text: str, series: frozenset[str]) -> str:

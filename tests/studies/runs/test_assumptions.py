@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +23,12 @@ def logs(folder: Path, *names: str, host: str = "10.0.0.9") -> az.Logs:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(ping(host.format(number), 1.0, 2.0 + number / 8), "utf-8")
     return az.parse(folder)
+
+
+def expanded(name: str) -> list[str]:
+    """Return the names that a shell makes of braces: ``{a,b}_1``."""
+    parts = [part.split(",") for part in re.split("[{}]", name)]
+    return ["".join(words) for words in product(*parts)]
 
 
 def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -> None:
@@ -106,6 +114,52 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
     assert lines == ['pattern = "far_{repeat}.log"', 'pattern = "near_{repeat}.log"']
 
 
+@pytest.mark.parametrize(
+    ("names", "lines", "sizes"),
+    [
+        ("{old,new}_{A,B,C}.log", ['pattern = "{scenario}_*.log"'], [3, 3]),
+        ("{old,new}/{x,y}.log", ['pattern = "{scenario}/*.log"'], [2, 2]),
+        ("{old,new}_run{1,2}_{A,B}.log", ['pattern = "{scenario}_*_*.log"'], [4, 4]),
+        ("{old,new}_{A,B}.log x.log", ['pattern = "{scenario}_*.log"'], [1, 2, 2]),
+        ("{a,b}_{c,d}_{A,B}.log", ['pattern = "{scenario}_{scenario}_*.log"'], [2, 2, 2, 2]),
+        (
+            "{old,new}*_{A,B}.log",
+            [
+                'log = ["old[*]_A.log", "old[*]_B.log"]', 'scenario = "old"',
+                'log = ["new[*]_A.log", "new[*]_B.log"]', 'scenario = "new"',
+            ],
+            [2, 2],
+        ),
+        ("{default,jumbo}.log", ['log = "*"', 'scenario = "same"'], [2]),
+        ("default_mtu.log jumbo_frames.log irq_pin.log", ['log = "*"', 'scenario = "same"'], [3]),
+    ],
+)  # fmt: skip
+def test_names_that_differ_in_two_words_are_joined_by_the_last_one(
+    tmp_path: Path, names: str, lines: list[str], sizes: list[int]
+) -> None:
+    folder = tmp_path / "raw" / "mine"
+    found = assumptions(logs(folder, *(file for name in names.split(" ") for file in expanded(name))))
+    entries = [line.strip() for line in found if line.startswith("    ")]
+    assert sorted(line for line in entries if line != "[[run]]") == sorted(lines)
+    (folder / "study.toml").write_text("\n".join(["[study]", *entries]), "utf-8")
+    estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
+    assert sorted(estimate.n for estimate in estimates) == sizes
+
+
+def test_texts_below_two_headings_are_joined_by_the_headings(tmp_path: Path) -> None:
+    again = "And once again, to see how stable it is:"
+    text = notes("Host network", again, "Bridge", again).replace(f"## {again}", again)
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert found[-9].startswith("  if those that differ in their last label only are repeats of each other, ")
+    assert [line.strip() for line in found[-8:] if "heading" in line] == [
+        'heading = "Host network"',
+        'heading = "Bridge"',
+    ]
+    estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns"))
+    assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Host network", 2), ("Bridge", 2)]
+
+
 def test_labels_of_several_files_have_a_line_that_joins_them(tmp_path: Path) -> None:
     for name in ("one.md", "three.md"):
         blocks = [
@@ -134,6 +188,17 @@ def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
     return in_memory(folder)
 
 
+def test_letters_that_count_are_said(tmp_path: Path) -> None:
+    said = assumptions(logs(tmp_path, *(f"measurement_{letter}.log" for letter in "ABC")))
+    assert said[1] == "assumed: the last letter in the names of these files counts repeats (3 runs)"
+
+
+def test_a_scenario_of_an_entry_contains_no_tool() -> None:
+    files = [f"{law}{number}_{tool}.log" for law in ("alt", "neu") for tool in ("ping", "iperf3") for number in (1, 2)]
+    scenarios = [line for line in joining_entries(files, files) if line.startswith("scenario")]
+    assert scenarios == ['scenario = "alt"', 'scenario = "alt"', 'scenario = "neu"']
+
+
 def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tmp_path: Path) -> None:
     text = notes("Idle host 1", "Idle host 2", "Busy host 1", "Busy host 2")
     (tmp_path / "notes.md").write_text(text, "utf-8")
@@ -144,6 +209,29 @@ def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tm
     ]
     estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *found[-8:])), "mean_ns"))
     assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
+
+
+def test_labels_that_are_only_numbers_are_said_with_the_entries_that_separate_them(tmp_path: Path) -> None:
+    text = notes("1", "2", "3")
+    (tmp_path / "notes.md").write_text(text, "utf-8")
+    logs = az.parse(tmp_path)
+    (estimate,) = estimates_of(az.summarize(az.latency(logs), "mean_ns"))
+    assert (estimate.n, set(az.latency(logs)["assumed"])) == (3, {"number_counts one_client"})
+    _, said, *lines = assumptions(logs)
+    assert said.startswith("assumed: labels that are only numbers count repeats (3 runs); if they name things, ")
+    estimates = estimates_of(az.summarize(az.latency(imported(tmp_path, text, *lines)), "mean_ns"))
+    assert sorted(estimate.labels["path"] for estimate in estimates) == ["1", "2", "3"]
+    many = imported(tmp_path / "many", notes("A", "1", "B", "1").replace("## 1", "### 1").replace("## 2", "### 2"))
+    assert not any("only numbers" in line for line in assumptions(many)), "one number counts nothing"
+
+
+def test_numbers_of_labels_whose_values_are_far_apart_are_not_pooled(tmp_path: Path) -> None:
+    text = "".join(f"== {number} ==\n{ping('10.0.0.9', 0.3 * 3**number, 0.31 * 3**number)}\n" for number in (1, 2, 3))
+    (tmp_path / "notes.txt").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert any("so the label that is a number may name a thing" in line for line in found)
+    assert [line for line in found[-16:] if "heading" in line] == [f'    heading = "{number}"' for number in (1, 2, 3)]
+    assert found[-2:] == ['    log = "notes.txt"', '    scenario = "same"']
 
 
 def test_a_scenario_that_joins_labels_is_used_and_both_are_named(tmp_path: Path) -> None:
@@ -207,15 +295,39 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
     assert [estimate.n for estimate in estimates] == [2, 2, 2, 2]
 
 
-def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        ("widget_{1,2,3}.log", '"widget_{scenario}.log"'),
+        ("irqbalance-{on,off}-{1,2,3}.log", '"irqbalance-{scenario}-{scenario}.log"'),
+        ("{bbr,cubic}/widget_{1,2}.log", '"{scenario}/widget_{scenario}.log"'),
+        ("results/lab/widget_{1,2}.log", '"widget_{scenario}.log"'),
+        ("{blue,red}_ping_widget_{1,2}.log", '"{scenario}_ping_widget_{scenario}.log"'),
+        ("widget {1,2}.log", '"widget {scenario}.log"'),
+        ("widget-{01,02,03}.txt", '"widget-{scenario}.txt"'),
+        ("{blue,red}.{1,2,3}", '"{scenario}.{scenario}"'),
+        ("{blue,red}_day1_{1,2}.log", None),  # numbers beside a counter are no repeats
+        (
+            "{widget,gizmo}_{1,2}.log {blue,red}/oslo-{1,2}.log",
+            '["{scenario}/oslo-{scenario}.log", "{scenario}_{scenario}.log"]',
+        ),
+        ('widget"_{1,2}.log', '"widget\\"_{scenario}.log"'),
+        ("wid*get_{1,2}.log", None),
+        ("{bbr,cubic}_{1,2}.log notes/cubic_9.log", '"{scenario}_{scenario}.log"'),
+        ("{ping,fping,iperf3}_{1,2}.log", None),  # the name of a tool is no thing
+    ],
+)
+def test_the_line_that_separates_runs_describes_all_of_them_and_joins_none(
+    tmp_path: Path, names: str, pattern: str | None
+) -> None:
     folder = tmp_path / "raw" / "mine"
-    found = assumptions(logs(folder, "widget_1.log", "widget_2.log", "widget_3.log"))
-    (pattern,) = [line.partition("[study]: ")[2] for line in found if "counts repeats" in line]
-    (folder / "study.toml").write_text(f"[study]\n{pattern}\n", "utf-8")
-    estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
-    assert [estimate.n for estimate in estimates] == [1, 1, 1]
-    plain = assumptions(logs(tmp_path / "plain", "ping_1.log", "ping_2.log"))
-    assert not any("[study]" in line for line in plain), "the name of a tool is no thing"
+    files = [file for name in names.split(" " if "}.log " in names else "\0") for file in expanded(name)]
+    said = [line for line in assumptions(logs(folder, *files)) if "names a thing" in line]
+    assert [line.partition("[study]: ")[2] for line in said] == ([] if pattern is None else [f"pattern = {pattern}"])
+    if pattern is not None:
+        (folder / "study.toml").write_text(f"[study]\npattern = {pattern}\n", "utf-8")
+        estimates = estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))
+        assert [estimate.n for estimate in estimates] == [1] * len(files)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +338,8 @@ def test_the_line_that_separates_runs_is_printed(tmp_path: Path) -> None:
             [["A1", "A2"], ["sub/A1", "sub/A2"], ["sub/B1"]],
             [["x/A1", "x/A2"], ["x/A1b", "x/A2b"], ["y/A1", "y/A2"]],
             [["1_A", "4_A"], ["2_B", "3_B"]],
-            [["{A}1", "{A}2"], ["{B}1", "{B}2"], ["{A}_x"]],
-            [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_2.ping.log"]],
+            [["{A}1", "{A}2"], ["{B}1", "{B}3"], ["{A}_x"]],
+            [["a_1.ping.log", "a_2.ping.log"], ["b_1.ping.log", "b_4.ping.log"]],
         ],
         2,
     ),

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from azlatency.studies.runs import path as path_module
-from azlatency.studies.runs.path import Endpoint, name_paths
+from azlatency.studies.runs.path import Endpoint, name_paths, with_known_ends
 from azlatency.studies.runs.path import NetworkPath as Path
 
 
@@ -125,3 +125,20 @@ def test_a_scenario_of_one_path_names_it() -> None:
     known, nameless = Path(end("10.0.0.4"), end("10.0.0.9"), "one"), Path(end(), end("10.0.0.9"), "one")
     by_name = Path(end("vm-a"), end("vm-b"), "one")
     assert texts(known, nameless, by_name, methods=["sockperf", "sockperf", "iperf3"]) == ["one"] * 3
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ([("c", "s"), (None, "s"), ("c", None), (None, None)], ["c → s"] * 4),
+        ([("c", "s"), (None, "t"), (None, None)], ["c → s", "? → t", "? → ?"]),
+        ([("c", "s"), ("d", "s"), (None, "s")], ["c → s", "d → s", "? → s"]),
+        ([("c", None), (None, "s")], ["c → ?", "? → s"]),
+    ],
+)
+def test_an_unknown_end_is_the_only_one_that_agrees(
+    ends: list[tuple[str | None, str | None]], expected: list[str]
+) -> None:
+    paths = [Path(Endpoint(machine=client), Endpoint(machine=server)) for client, server in ends]
+    assert [path.text for path in with_known_ends(paths, ["ping"] * len(paths))] == expected
+    assert with_known_ends(paths, [*map(str, range(len(paths)))]) == paths, "methods are compared"

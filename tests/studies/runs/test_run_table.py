@@ -74,6 +74,35 @@ def test_names_tell_runs_of_unknown_ends_apart(tmp_path: Path) -> None:
     assert {"vv: ? → ?", "vvt: ? → ?"} < set(runs["path"])
 
 
+@pytest.mark.parametrize(
+    ("names", "prompts", "paths"),
+    [
+        (["capture_{}.log"], ["root@c1:~# ", "", "$ ", ""], ["c1 → 10.0.0.9"] * 4),
+        # With two known clients, a third one may have run the others.
+        (
+            ["run{}.log"],
+            ["root@c1:~# ", "root@c2:~# ", "", ""],
+            ["c1 → 10.0.0.9", "c2 → 10.0.0.9", *["? → 10.0.0.9"] * 2],
+        ),
+        (["a/run{}.log", "b/run{}.log"], ["root@c1:~# ", "", "", ""], ["a: c1 → 10.0.0.9", "b: ? → 10.0.0.9"] * 2),
+    ],
+)
+def test_runs_whose_client_no_log_names_are_of_the_only_one_that_is_known(
+    tmp_path: Path, names: list[str], prompts: list[str], paths: list[str]
+) -> None:
+    for number, prompt in enumerate(prompts):
+        file = tmp_path / names[number % len(names)].format(number + 1)
+        file.parent.mkdir(exist_ok=True)
+        command = f"{prompt}ping -c 2 10.0.0.9\n" if prompt else ""
+        file.write_text(command + ping("10.0.0.9", 1.0, 2.0 + number / 8), "utf-8")
+    runs = az.latency(az.parse(tmp_path))
+    runs = runs.sort_values("file", key=lambda files: files.str.extract(r"(\d)\.log")[0])
+    assert list(runs["path"]) == paths
+    assert ["one_client" in codes.split() for codes in runs["assumed"].fillna("")] == [
+        "@" not in each for each in prompts
+    ]
+
+
 # --- paths of a manifest
 
 

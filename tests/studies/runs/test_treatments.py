@@ -9,6 +9,7 @@ import pytest
 from helpers.places import FIXTURES
 
 import azlatency as az
+from azlatency.studies.manifest.names import is_result
 from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
 
 
@@ -31,6 +32,13 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["server7_r1.log", "server7_r2.log"],  # the r of "server7" is another one
         ["az1-az2_r1.log", "az1-az2_r2.log", "az1-az2_r4.log", "az1-az2_r5.log"],  # the third run was lost
         ["x.log", "x.txt.gz"],
+        ["iperf31.log", "iperf32.log", "iperf33.log", "iperf34.log"],
+        [f"ping{number}.log" for number in range(1, 8)],
+        [f"measurement_{letter}.log" for letter in "ABCD"],
+        *(
+            [f"{word}_1.log", f"{word}_2.log"]
+            for word in ("trace", "snapshot", "record", "evaluation", "stdout", "stderr")
+        ),
     ],
 )
 def test_repeats(files: list[str]) -> None:
@@ -50,12 +58,16 @@ def test_repeats(files: list[str]) -> None:
         (["d.zip!ipv4/x.log", "d.zip!ipv6/x.log"], ["ipv4", "ipv6"]),
         (["vmA.zip!ping_1.log", "vmA.zip!ping_2.log", "vmB.zip!ping_1.log"], ["vmA", "vmA", "vmB"]),
         (["az1_az2", "az2_az1"], ["az1_az2", "az2_az1"]),  # the same words in another order
-        (["ping.log", "ping_ipsec.log"], ["ping", "ping_ipsec"]),
+        (["ping.log", "ping_ipsec.log"], ["other", "ipsec"]),  # as those of another tool
         (["near_0", "far_0"], ["near", "far"]),
         (["1_direct", "2_wifi", "3_wifi", "4_direct"], ["direct", "wifi", "wifi", "direct"]),
         (["cubic_2", "cubic_4", "reno_8", "reno_16"], ["cubic_2", "cubic_4", "reno_8", "reno_16"]),
         (["offset_-1", "offset_0", "offset_1"], ["-1", "0", "1"]),
         (["größe/a", "klein/a"], ["größe", "klein"]),
+        (["iperf2", "iperf3"], ["iperf2", "iperf3"]),
+        (["iperf32", "iperf34"], ["32", "34"]),
+        (["result_A", "result_B"], ["A", "B"]),  # two letters may be two treatments
+        (["ping_A", "ping_B", "ping_C"], ["A", "B", "C"]),
     ],
 )
 def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: list[str]) -> None:
@@ -84,6 +96,27 @@ def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> 
     assert scenarios([f"{word}_1.log", f"{word}_2.log"]) == [f"{word}_1", f"{word}_2"]
 
 
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [
+        (["hostnet-", "bridge-", "macvlan-"], True),
+        (["home office ", "data center "], True),
+        (["hostnet_", "bridge_", "iperf3_"], True),  # the name of a tool is no sibling
+        (["node-", "pod-", "vm-"], False),  # numbers of all of them name things
+        (["cold", "warm"], False),  # glued to words that nobody knows
+        (["client_", "ping_"], False),
+    ],
+)
+def test_numbers_of_siblings_of_one_shape_count_together(words: list[str], counts: bool) -> None:
+    names = [f"{word}{number}.log" for word in words for number in (1, 2, 3)]
+    found = treatments([0] * len(names), names, [None] * len(names), [frozenset()] * len(names))
+    tool = sum(is_result(word.strip("_")) for word in words) * 3
+    assert sum(NUMBER_COUNTS in each.assumed for each in found) == (len(names) if counts else tool)
+    assert len({each.scenario for each in found}) == (len(words) if counts else len(names) - tool // 3 * 2)
+    switches = ["gro_0", "gro_1", "bridge_0", "bridge_1"]
+    assert scenarios(switches)[2:] == switches[2:], "0 and 1 may switch a setting"
+
+
 def test_only_runs_of_one_group_are_compared() -> None:
     found = treatments(["ping", "iperf3"], ["a/x", "b/y"], [None, None], [frozenset(), frozenset()])
     assert [each.scenario for each in found] == [None, None]
@@ -94,6 +127,12 @@ def test_labels_that_differ_are_scenarios_and_counters_in_them_are_not() -> None
     labels = ["Test / AN off / Run 1", "Test / AN off / Run 2", "Test / AN on / Run 1", "Test / AN on / Run 2"]
     assert scenarios(files, labels) == ["AN off", "AN off", "AN on", "AN on"]
     assert scenarios(files, ["Run 1", "Run 2", "Run 3", None]) == [None] * 4
+
+
+def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
+    texts = ["And once more", "One more time", "Same result. Again", "Noch einmal", "Encore une fois", "Otra vez"]
+    assert scenarios(["notes.md"] * 7, ["First run", *texts]) == [None] * 7
+    assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
 
 
 def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
@@ -109,6 +148,10 @@ def test_what_is_assumed_is_said() -> None:
     assert {each.assumed for each in named} == {(FROM_NAME, NUMBER_COUNTS)}
     assert treatments([0] * 2, ["x", "x"], ["A", "B"], nothing[:2])[0].assumed == (FROM_LABEL,)
     assert treatments([0] * 2, ["run1", "run2"], [None] * 2, nothing[:2])[0].assumed == ()
+    assert treatments([0] * 2, ["x", "x"], ["=== 0 ===", "=== 1 ==="], nothing[:2])[0].assumed == (NUMBER_COUNTS,)
+    letters = [f"measurement_{letter}.log" for letter in "ABCD"]
+    assert treatments([0] * 4, letters, [None] * 4, nothing)[0].assumed == (NUMBER_COUNTS,)
+    assert treatments([0] * 2, ["x", "x"], ["=== 1 ===", "=== 1 ==="], nothing[:2])[0].assumed == ()
 
 
 @pytest.mark.slow
