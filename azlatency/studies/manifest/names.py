@@ -328,9 +328,10 @@ def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
 
 
 def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
-    """Return the words of names of one shape whose separated numbers count repeats because those of one word do.
+    """Return the words of names of one shape whose separated numbers count repeats because those of most words do.
 
-    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``.
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … and ``macvlan-1`` … with the same
+    numbers. ``web-1`` … beside ``memcached-1`` … may be machines.
     """
     shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
     counting: set[tuple[str, ...]] = set()
@@ -351,7 +352,7 @@ def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozens
         for numbers in [next(iter(slots.values()))]
         # 0 and 1 may switch a setting.
         if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
-        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
+        if all(each == numbers for each in slots.values()) and 2 * len(counting & slots.keys()) > len(slots)
         for slot in slots
     )
 
