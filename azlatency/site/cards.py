@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -90,7 +90,18 @@ class CardView:
         """Return the answer or the inference as HTML, with links to ``page``."""
         return Markup("").join(part.html(page) for part in parts)
 
+    def clauses(self, parts: Sequence[PartView], page: str = "") -> list[Markup]:
+        """Return a sentence as its parts between semicolons; one of few parts is whole."""
+        clauses: list[list[PartView]] = [[]]
+        for part in parts:
+            first, *others = part.text.split("; ")
+            clauses[-1].append(replace(part, text=first))
+            clauses += ([replace(part, text=text)] for text in others)
+        return [self.sentence(part, page) for part in (clauses if len(clauses) > _FEW_CLAUSES else [parts])]
 
+
+#: A sentence of more clauses is a list.
+_FEW_CLAUSES = 4
 _LISTS = ("round_trips", "limits", "paths", "assumed")
 _SENTENCES = ("answer", "inference")
 _TEXTS = (

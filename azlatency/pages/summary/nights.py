@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What a date of published windows means.
-_BY = "By a day: seen in the mean of the {} to that day; weekly means may show it earlier"
+_BY = "by a day: seen in the mean of the {} to that day (weekly means may show it earlier)"
 
 
 def changed_levels(found: History) -> Sentence:
@@ -93,7 +93,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     for start, regions in (("too short to test:", _too_short(found, runs)), ("no change confirmed in", unchanged)):
         sentence += (f"; {start} {join_words(regions)}",) if regions else ()
     window = found.series["window_ns"].iloc[0]
-    return sentence if pd.isna(window) else (*sentence, f". {_BY.format(window_length(window))}")
+    return sentence if pd.isna(window) else (*sentence, f"; {_BY.format(window_length(window))}")
 
 
 def changes(found: History, runs: pd.DataFrame) -> Table | Note:
@@ -144,7 +144,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
         "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
         "changed by": text("date"),
     }  # fmt: skip
-    note = f"{_BY.format(window_length(found.series['window_ns'].iloc[0]))}."
+    note = f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}."
     return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
 
 
