@@ -400,7 +400,7 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{sides})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
-    return f"typically differ by less than **{most}** {interval}"
+    return f"show no difference, bounds within **{most}** {interval}"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:

@@ -166,10 +166,9 @@ def _away(change: Row, seen: pd.DataFrame) -> Sentence:
     if moves.empty:
         return ()
     move = moves.iloc[0].to_dict()
-    nearer_before = abs(math.log(move["after"] / change["before"])) < abs(math.log(move["after"] / change["after"]))
     value = format_value(move["after"], change["unit"])
     return (
-        f" ({'back at' if nearer_before else 'now'} ",
+        " (now ",
         Linked(value, _points_of(move), bold=False),
         " in the newest window)" if move["n"] == 1 else f" in the last {move['n']} windows)",
     )

@@ -281,7 +281,11 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
-    return "published means of a path without a change differ by up to ", linked, f" ({path}: {reach}), {typical}"
+    return (
+        "published means of a path without a confirmed change differ by up to ",
+        linked,
+        f" ({path}: {reach}), {typical}",
+    )
 
 
 def _both_ways(paths: Iterable[str]) -> set[str]:

@@ -41,12 +41,12 @@ SAID = {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 6 paths, "
-        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (back at 2.01 ms in the newest window); "
+        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         "by 2025-10-05: 3 paths, largest Washington DC wdc06–wdc07 −57 %; in the last "
         "windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short to test: Chennai and "
         "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; by a day: seen in the "
         "mean of the 30 days to that day (weekly means may show it earlier)",
-        "one_run": "published means of a path without a change differ by up to 2.32 times (us-east-wdc04-a → "
+        "one_run": "published means of a path without a confirmed change differ by up to 2.32 times (us-east-wdc04-a → "
         "us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
     # The medians before the fall in eleven logs: 5.018 and 5.018, then 9.374 to 9.694 Gbit/s.
@@ -60,8 +60,8 @@ SAID = {
         "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 %; "
         "too short to test: Chennai; no change confirmed in Sao Paulo; by a day: seen in the mean of "
         "the 30 days to that day (weekly means may show it earlier)",
-        "one_run": "published means of a path without a change differ by up to 4.33 times (Osaka → Tokyo: 9–39 ms), "
-        "1.1 times on the typical path",
+        "one_run": "published means of a path without a confirmed change differ by up to 4.33 times (Osaka → Tokyo: "
+        "9–39 ms), 1.1 times on the typical path",
     },
     "westeurope-psping": {},
 }
