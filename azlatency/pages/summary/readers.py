@@ -264,7 +264,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     seen = sightings(levels)
     moved = pd.concat([levels.changes["path"], seen.loc[seen["kind"] == "unconfirmed", "path"]])
     stayed = {*on_level["path"]} & {*newest["path"]} - _both_ways(moved)
-    at_ends = runs.loc[" ".join(seen.loc[seen["kind"].isin(["oldest", "newest"]), "run_ids"]).split()]
+    at_ends = runs[runs.index.isin(" ".join(seen.loc[seen["kind"].isin(["oldest", "newest"]), "run_ids"]).split())]
     at_both = {(name, start) for path, start in zip(at_ends["path"], at_ends["started_at"], strict=True)
             for name in _both_ways([path])}  # fmt: skip
     is_end = [end in at_both for end in zip(runs["path"], runs["started_at"], strict=True)]

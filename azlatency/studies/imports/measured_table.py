@@ -122,7 +122,7 @@ class _Reader:
                 text = f"the heading {self.headings[name]!r:.60} names no round trip, and round_trip = true"
                 return self._stop(head, f"{text}; write false for half round trips (one-way delays are not read)")
             is_half = name.startswith("rtt_") and self.table.factor == 2 and isinstance(heading, str)
-            if is_half and _ROUND_TRIP.search(str(heading)) and not _NO_ROUND_TRIP.search(str(heading)):
+            if is_half and _ROUND_TRIP.search(self.headings[name]) and not _NO_ROUND_TRIP.search(self.headings[name]):
                 text = f"the heading {heading!r:.60} names a round trip, and round_trip = false"
                 return self._stop(head, f"{text}; write true, or name the column by its number if they are half of it")
         # A column without a heading may hold remarks.

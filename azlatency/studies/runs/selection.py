@@ -137,8 +137,12 @@ def _select_time(study: Study, runs: pd.DataFrame, time: str) -> Study:
 
 
 def without_overlap(study: Study, other: Study) -> Study:
-    """Leave out of a part of a study the windows that share time with one that counts in another part, by path."""
-    if not (isinstance(study, SelectedStudy) and isinstance(other, SelectedStudy) and study.version == other.version):
+    """Leave out of a part of a study the windows that share time with one that counts in another part, by path.
+
+    Scenarios share no data, and neither do two studies.
+    """
+    parts = [part for part in (study, other) if isinstance(part, SelectedStudy) and not part.one_scenario]
+    if not isinstance(study, SelectedStudy) or len(parts) < 2 or study.version != other.version:
         return study
     runs, others = run_table(study), run_table(other)
     counted = others[is_window(others) & others["counted"]]
@@ -153,7 +157,7 @@ def without_overlap(study: Study, other: Study) -> Study:
     if not shared.any():
         return study
     kept = runs.index[~shared]
-    return SelectedStudy.of(study.whole, study.name, kept, study.kept_scenarios, is_one=study.one_scenario)
+    return SelectedStudy.of(study.whole, study.name, kept, study.kept_scenarios)
 
 
 def _spans(runs: pd.DataFrame) -> list[pd.Series]:

@@ -14,6 +14,7 @@ import azlatency as az
 from azlatency.gate.history import judge_history
 from azlatency.gate.verdict import judge
 from azlatency.logs.source.decode import Source
+from azlatency.pages.summary import make_card
 from azlatency.studies.imports.importer import ImportSummary
 from azlatency.studies.imports.measured_table import read_table
 from azlatency.studies.manifest.measured_table import MeasuredTable, measured_table
@@ -140,14 +141,9 @@ def test_each_cell_of_a_matrix_is_a_run(tmp_path: Path, corner: str) -> None:
     assert list(runs["first_line"]) == [2, 2, 2, 3, 3]
 
 
-DATES_TOML = """\
-[[table]]
-file = "t.csv"
-columns = {zone = "from", peer_zone = "to", started_at = "column", rtt_mean = "cell"}
-matrix = true
-unit = "ms"
-round_trip = true
-"""
+DATES_TOML = MATRIX_TOML.replace(
+    'region = "row", peer_region = "column"', 'zone = "from", peer_zone = "to", started_at = "column"'
+)
 
 
 @pytest.mark.parametrize("before", ["", "no,"])
@@ -206,6 +202,27 @@ def test_years_in_the_names_of_tables_are_dates(tmp_path: Path) -> None:
     az.import_study("mine", [folder], out=tmp_path / "out")
     runs = az.latency(az.load("mine", processed=tmp_path / "out"))
     assert set(runs["path"]) == {"zone 1 → zone 2"} and len(runs) == 4
+
+
+def test_scenarios_of_one_table_are_compared_though_their_windows_are_of_one_time(tmp_path: Path) -> None:
+    text = "end,what,from,to,mean\n2026-01-31,cubic,1,2,0.5\n2026-01-31,vegas,1,2,0.6\n"
+    described = PLAIN_TOML.replace("ended_at", 'scenario = "what", ended_at') + 'window = "30 d"\n'
+    _, study = imported(tmp_path, text, described)
+    assert study is not None
+    sides = [select_scenario(study, name) for name in ("cubic", "vegas")]
+    (row,) = judge(*sides, names=("cubic", "vegas")).rows.to_dict("records")
+    assert (row["base"], row["candidate"]) == (5e5, 6e5)
+
+
+def test_a_series_of_rates_beside_one_of_times_does_no_harm(tmp_path: Path) -> None:
+    """The last rates fall, in rows without a time."""
+    ends = pd.date_range("2025-01-05", periods=14, freq="35D").strftime("%Y-%m-%d")
+    times = [f"{end},1,2,{0.5 + 0.01 * (place % 3)}," for place, end in enumerate(ends)]
+    rates = [f"{end},1,3,,{5 if place < 12 else 2}" for place, end in enumerate(ends)]
+    described = PLAIN_TOML.replace('rtt_mean = "mean"', 'rtt_mean = "mean", throughput = "rate"')
+    described += 'window = "30 d"\nrate_unit = "Gbit/s"\n'
+    _, study = imported(tmp_path, "\n".join(["end,from,to,mean,rate", *times, *rates, ""]), described)
+    assert study is not None and "one_run" in make_card(study).readers
 
 
 def test_a_window_longer_than_the_series_is_told(tmp_path: Path) -> None:
