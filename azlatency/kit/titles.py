@@ -53,16 +53,18 @@ def extremes(
     found: PathDifferences | None = None,
     step: float = 0.0,
 ) -> str:
-    """Say from where to where the values reach, and on which paths: "median 101–102 µs (a, b) to 831–853 µs (4 paths)".
+    """Say from where to where the values of a method reach, and on which paths.
 
-    Paths that are `tied` with an end are named together; ``found`` as there. ``ranges``: paths of which a range is said
-    instead of their value; ``step`` as in `span`. A title of single runs says that they are.
+    "ping: median round trip from 101–102 µs (a, b) to 831–853 µs (4 paths)": the method stands first, as it is the
+    heading of the panel that the title speaks of. Paths that are `tied` with an end are named together; ``found`` as
+    there. ``ranges``: paths of which a range is said instead of their value; ``step`` as in `span`. A title of single
+    runs says that they are.
     """
     if not values:
         return ""
     low, high = min(values.values()), max(values.values())
     numbers = [number for some in (ranges or {}).values() for number in some]
-    like, start = one_prefix((high, low, *numbers), unit), capitalised(quantity)
+    like = one_prefix((high, low, *numbers), unit)
 
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
@@ -70,11 +72,11 @@ def extremes(
 
     near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
-    if found is not None and len(found.paths) and (found.paths["n"] == 1).all():
-        method = f"{method}, one run each"
+    once = ", one run each" if found is not None and len(found.paths) and (found.paths["n"] == 1).all() else ""
+    start = f"{method}: {quantity}" if method else capitalised(quantity)
     if not set(near).isdisjoint(far) or (any(ends) and max(ends[0], default=low) >= min(ends[1], default=high)):
-        return f"{start} {end(values)}, {method}"
-    return f"{start} from {end(near)} to {end(far)}, {method}"
+        return f"{start} {end(values)}{once}"
+    return f"{start} from {end(near)} to {end(far)}{once}"
 
 
 def tied(

@@ -310,7 +310,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     result = f"**No level changed** in {len(searched)} series of up to {searched['n'].max()} points."
     if changed:
         last = words.last_changes(found.changes)
-        result = f"**{changed} of {len(searched)} series** changed their level: {last}."
+        result = f"**{changed} of {len(searched)} series** changed: {last}."
     findings: list[Finding] = [answer(result)]
     findings += [info(f"{sentence}.") for sentence in words.together(found.changes)]
     for row in _drifting(found).head(_MOST).to_dict("records"):

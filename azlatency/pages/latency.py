@@ -295,7 +295,7 @@ def _shape_title(runs: pd.DataFrame, method: str) -> str:
     if runs.empty:
         return ""
     reach = span(runs["median_ns"], "ns", like=one_prefix(runs["median_ns"], "ns"))
-    return f"Median round trip in {count_of(len(runs), 'run')}: {reach} ({names(runs['path'])}), {method}"
+    return f"{method}: median round trip in {count_of(len(runs), 'run')} {reach} ({names(runs['path'])})"
 
 
 def _shape_in_words(run: Row) -> str:

@@ -265,11 +265,13 @@ def find(
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
-        worst, best = ranged.loc[ranged["high"].idxmax()], ranged.loc[ranged["high"].idxmin()]
+        worst = ranged.loc[ranged["high"].idxmax()]
+        alike = ranged[ranged["method"] == worst["method"]]
+        best = alike.loc[alike["high"].idxmin()]
         sentence = (
-            f"Share of packets slower than {plain(worst['limit'] / 1e3, 6)} µs: at most "
-            f"**{percent(worst['high'], 3)}** on {worst['path']} (worst run), "
-            f"**{percent(best['high'], 2)}** on {best['path']} (best run)."
+            f"Share of packets slower than {plain(worst['limit'] / 1e3, 6)} µs ({worst['method']}): at most "
+            f"**{percent(worst['high'], 3)}** on {worst['path']} (highest bound), "
+            f"**{percent(best['high'], 2)}** on {best['path']} (lowest)."
         )
         findings.append(info(sentence))
     unbounded = quantiles[has_flag(quantiles, "tail_unresolved", "unbounded_upper")]

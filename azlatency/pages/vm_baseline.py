@@ -223,7 +223,7 @@ def _inconclusive(rows: pd.DataFrame) -> list[Finding]:
         findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}, so inconclusive."))
     far = rows.loc[~rows["ratio"].between(0.5, 2) & rows["ratio"].notna(), "ratio"]
     if len(far):
-        text = f"Values of {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit are far from the expectation."
+        text = f"{len(far)} of {len(rows)} values are {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit."
         findings.append(act(f"{text} Check the expectation before you suspect the VM."))
     if (rows["n"] == 1).any():
         findings.append(act("A single run has no bounds, so these comparisons decide nothing. Repeat the runs."))

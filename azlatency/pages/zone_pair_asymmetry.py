@@ -150,7 +150,8 @@ def _rounds_or_runs(pairs: pd.DataFrame) -> tuple[pd.Series, str]:
     in_groups = pairs["n"] > each_way.max(axis=1)
     if not in_groups.any():
         return pairs["n"], "rounds"
-    counted = "runs each way" if in_groups.all() else "rounds, or runs each way"
+    runs = "windows" if has_flag(pairs, "machines_unknown").all() else "runs"
+    counted = f"{runs} each way" if in_groups.all() else f"rounds, or {runs} each way"
     return pairs["n"].mask(in_groups, each_way.min(axis=1)), counted
 
 
@@ -336,7 +337,7 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     tested = round_trips[round_trips["ratio_low"].notna()]
     if len(tested) and not len(differing):
         text = (
-            f"No method with several runs each way shows a difference between initiators ({join(tested['method'])}). "
+            f"No method that was repeated each way shows a difference between initiators ({join(tested['method'])}). "
             "This does **not** show that the one-way delays are equal: a round trip is their sum, whichever end starts "
             "it."
         )

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -264,11 +265,14 @@ class _Panel:
             places.append(min(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf))
         reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
-        draw.equivalence(self.axis, None if isinstance(margin, str) else margin)
-        of_rows = self.frame[margin] if isinstance(margin, str) else ()
-        for place, each in zip(self.places, of_rows, strict=False):
-            band = 1 / (1 + each), 1 + each
-            self.axis.fill_betweenx([place - 0.5, place + 0.5], *band, color=BAND, linewidth=0, zorder=0)
+        of_rows = [float(each) for each in self.frame[margin]] if isinstance(margin, str) else [margin]
+        draw.equivalence(self.axis, of_rows[0] if len({*of_rows}) == 1 else None)
+        if len({*of_rows}) > 1:
+            # From the middle between two rows to the next, so that rows of several lines leave no gap.
+            middles = [(above + below) / 2 for above, below in pairwise(self.places)]
+            edges = [self.places[0] - 0.5, *middles, self.places[-1] + 0.5]
+            for rows_of_band, each in zip(pairwise(edges), of_rows, strict=True):
+                self.axis.fill_betweenx(rows_of_band, 1 / (1 + each), 1 + each, color=BAND, linewidth=0, zorder=0)
 
     def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None, others: Iterable[float]) -> None:
         """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs.

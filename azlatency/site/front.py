@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
+from azlatency import __version__
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES
 from azlatency.pages.summary.card import QUOTED
@@ -22,8 +24,8 @@ COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
     "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A "
     "closed-loop tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives "
-    "during the stall waits longer than the p99 says. Writing on both sides and load add to it; the round trip under "
-    "load is not known."
+    "during the stall waits longer than the p99 says. Disk writes on both sides and load add to it; the round trip "
+    "under load is not known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
@@ -34,9 +36,10 @@ GUIDE = {
         "[24 tools](https://github.com/azlatency/azlatency/blob/main/docs/tools/README.md).",
     ),
     "cite": (
-        "How do I cite this, and under which licence is it?",
-        "Cite a study by its source and data version, which stand at the top of its summary; some sources name no "
-        "author or date. The logs are their authors’, azlatency is under the MIT licence.",
+        "How do I cite this, and under which license is it?",
+        f"“azlatency {__version__}, https://github.com/azlatency/azlatency, *title of the study*, data version *…*; "
+        "data: *its source*”. Source and data version stand at the top of a summary; some sources name no author or "
+        "date. The logs are their authors’, azlatency is under the MIT license (licence).",
     ),
 }
 #: Placements of the picture on the first page.
@@ -45,6 +48,8 @@ LANES = ("same_zone", "cross_zone", "cross_region")
 _NAMED = ("region", "path", "pair", "method", "statistic")
 #: From how many runs on a round trip is repeated.
 _REPEATED = 2
+#: Zones of a quorum of two.
+_REPLICAS = 3
 #: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
 _HEIGHTS = (50, 20, 80, 35, 65, 8, 92)
 
@@ -133,12 +138,14 @@ class Pairs:
     """The pairs of zones of a study, and what is not known.
 
     A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id;
-    ``shared``: the region, the tool and the statistic of all rows, where they have one.
+    ``shared``: the region, the tool and the statistic of all rows, where they have one; ``majority``: what a commit to
+    one of two replicas waits for.
     """
 
     source: Source
     rows: tuple[tuple[str, ...], ...]
     shared: str
+    majority: str
     unknown: str
 
 
@@ -181,7 +188,8 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
             for number, (source, trip) in enumerate(there)
         )
         if dots:
-            studies = tuple(dict.fromkeys((source.group, source.title, source.page) for source, _ in there))
+            named = told_apart(list({source.page: source for source, _ in there}.values()))
+            studies = tuple((source.group, source.title, source.page) for source in named)
             lanes.append(Lane(name=PLACES[placement].removeprefix("in the "), dots=dots, studies=studies))
     steps = [digit * 10.0**power for power in range(3, 10) for digit in (1, 2, 5)]
     steps = [step for step in steps if start < math.log(step) < end]
@@ -246,8 +254,21 @@ def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
         real = [(source, parts) for source, parts in some if not source.emulated]
         if some:
             answers = sorted(real or some, key=lambda answer: answer[0].card.badge_text == QUOTED)
-            found.append(Tile(key=key, question=question, answers=tuple(answers)))
+            named = told_apart([source for source, _ in answers])
+            said = tuple((source, parts) for source, (_, parts) in zip(named, answers, strict=True))
+            found.append(Tile(key=key, question=question, answers=said))
     return tuple(found)
+
+
+def told_apart(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources; one that shares its cloud and region with another is named by its cloud and title."""
+    shared = Counter(source.group for source in sources)
+    return [
+        replace(source, group=f"{source.group.partition(' · ')[0]} · {source.title.partition(',')[0]}")
+        if shared[source.group] > 1
+        else source
+        for source in sources
+    ]
 
 
 def answered(sources: Sequence[Source]) -> Mapping[str, int]:
@@ -271,8 +292,32 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
             )
             for name, (row, trip) in zip(names, trips.items(), strict=True)
         )
-        found.append(Pairs(source=source, rows=rows, shared=shared, unknown=_unknown(list(trips.values()))))
+        measured = list(trips.values())
+        said = {"majority": _majority(measured), "unknown": _unknown(measured)}
+        found.append(Pairs(source=source, rows=rows, shared=shared, **said))
     return tuple(found)
+
+
+def _majority(trips: Sequence[Mapping[str, Any]]) -> str:
+    """Say what a commit waits for that needs one of two replicas, of three zones of a region with all their pairs.
+
+    Of several tools, the one that measured most paths.
+    """
+    of_pairs: dict[str, list[float]] = {}
+    across = [trip for trip in trips if trip["placement"] == "cross_zone"]
+    methods = Counter((trip["region"], trip["method"]) for trip in across)
+    for trip in across:
+        if (trip["region"], trip["method"]) == max(methods, key=methods.__getitem__):
+            of_pairs.setdefault(str(trip["pair"]), []).append(float(trip["value"]))
+    zones = sorted({zone for pair in of_pairs for zone in pair.split("–")})
+    if len({trip["region"] for trip in across}) != 1 or len(zones) != _REPLICAS or len(of_pairs) != _REPLICAS:
+        return ""
+    like = one_prefix([value for values in of_pairs.values() for value in values], "ns")
+    waits: dict[str, list[str]] = {}
+    for zone in zones:
+        nearest = min((values for pair, values in of_pairs.items() if zone in pair.split("–")), key=max)
+        waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
+    return "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
 
 
 def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:

@@ -14,13 +14,13 @@ from azlatency.stats.across_runs.path_differences import path_differences
 def test_the_ends_are_named_with_their_values() -> None:
     values = {"AZ1 - AZ3": 1.4e6, "AZ1 - AZ2": 1.05e5, "Single node": 3.3e4}
     sentence = extremes("median round trip", values, "ns", "sockperf")
-    assert sentence == "Median round trip from 33.0 µs (Single node) to 1,400 µs (AZ1 - AZ3), sockperf"
+    assert sentence == "sockperf: median round trip from 33.0 µs (Single node) to 1,400 µs (AZ1 - AZ3)"
 
 
 def test_a_tie_is_not_ranked() -> None:
-    assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3") == "Goodput 4.00 Gbit/s (a, b), iperf3"
+    assert extremes("goodput", {"a": 4e9, "b": 4e9}, "bit/s", "iperf3") == "iperf3: goodput 4.00 Gbit/s (a, b)"
     title = extremes("p99", {"a → b": 459e3, "b → a": 458e3, "a → c": 263e3}, "ns", "lagscope")
-    assert title == "p99 from 263 µs (a → c) to 458–459 µs (a → b, b → a), lagscope"
+    assert title == "lagscope: p99 from 263 µs (a → c) to 458–459 µs (a → b, b → a)"
 
 
 def test_overlapping_intervals_are_a_tie() -> None:
@@ -32,13 +32,13 @@ def test_paths_whose_runs_cannot_tell_them_apart_are_a_tie() -> None:
     runs = {"a": [90e3, 110e3, 100e3, 130e3], "b": [150e3, 95e3, 160e3, 140e3], "c": [300e3, 310e3, 290e3, 305e3]}
     values = {path: median(some) for path, some in runs.items()}
     title = extremes("mean", values, "ns", "ping", found=path_differences(runs))
-    assert title == "Mean from 105–145 µs (a, b) to 302 µs (c), ping"
+    assert title == "ping: mean from 105–145 µs (a, b) to 302 µs (c)"
 
 
 def test_runs_without_an_interval_are_cited_as_a_range() -> None:
     values, ranges = {"a": 2.25e6, "b": 1.53e6}, {"a": (0.27, 2.28e6), "b": (862.0, 2.28e6)}
     title = extremes("goodput", values, "bit/s", "iperf3", ranges=ranges)
-    assert title == "Goodput 0.270 bit/s–2.28 Mbit/s (a, b), iperf3"
+    assert title == "iperf3: goodput 0.270 bit/s–2.28 Mbit/s (a, b)"
 
 
 def test_the_method_with_most_paths_speaks_and_never_a_sparse_one_at_a_tie() -> None:

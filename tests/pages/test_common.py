@@ -135,7 +135,7 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
     near, far = typical["estimate"] / 1e6
     chart = common.typical_forest(runs, typical)
     assert isinstance(chart, Chart)
-    assert chart.title == f"Median round trip from {near:.2f} ms (a → b) to {far:.2f} ms (a → c), ping"
+    assert chart.title == f"ping: median round trip from {near:.2f} ms (a → b) to {far:.2f} ms (a → c)"
 
 
 def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS, HIGHEST, grow
 from azlatency.kit.drawing.names import Names
@@ -24,6 +25,8 @@ _LABEL_LINES, _TITLE_LINES = 3, 2
 #: Characters per line, most lines and size of the figure's title, narrow and wide; inches of a line.
 _HEADLINE = {True: (42, 3, 8.5), False: (78, 2, 10)}
 _HEADLINE_INCHES = 0.19
+#: Share of a panel's width between two of them.
+_BETWEEN = 0.06
 #: What a title leaves out where it is too long: the names of paths beside their values, which the panels show.
 _ASIDE = re.compile(r" \([^()]*\)")
 
@@ -126,6 +129,9 @@ class Sheet:
             figure, axes = self.grid(
                 len(counts), most, each * max(counts) + gap, extra=0.6, xlabel=xlabel, sharex=sharex
             )
+            # Between the numbers right of a panel and the names of the next one; a caller's figure keeps its own.
+            if isinstance(engine := figure.get_layout_engine(), ConstrainedLayoutEngine):
+                engine.set(wspace=_BETWEEN)
         else:
             figure, axes = self.new_figure(
                 len(counts),

@@ -82,7 +82,8 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
             some = _largest(changes)
             some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
-    sentence += (f"; {count_of(int(rounded.sum()), 'path')} changed by one printed step",) if rounded.any() else ()
+    of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, so by how much is not known"
+    sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
     others = others.sort_values("ratio", key=lambda ratios: -ratios.map(math.log).abs(), kind="stable")
     moves: list[Sentence] = [
