@@ -169,7 +169,7 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     # 0.54 ms to 7 December: the window to the 14th, the next that does not overlap, is not the first to show it.
     assert cell(page.changes(found), "br-sao-sao01-a → br-sao-sao05-a", "changed by") == "2025-12-14"
     said = found_in(found)
-    assert "sao05-a, netperf (table) TCP_RR TCP, mean: changed by 2025-12-14: " in said
+    assert "sao05-a, netperf (table) TCP_RR, mean: changed by 2025-12-14: " in said
     assert "6 paths changed by 2025-11-09 (" in said
     assert "CI −72 to −65); in more than one step, with 3 points between the levels." in said
     assert "In 9 series, the last points differ from those before: too few to test (eu-gb-lon04-a → " in said
@@ -212,7 +212,7 @@ def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -
     found = load_history("ibm-cloud-regions")
     chart = page.history(found)
     assert isinstance(chart, Chart) and "(Tokyo → Toronto)" in chart.title and chart.alt.startswith("Tokyo → Toronto: ")
-    assert chart.caption.startswith("netperf (table) TCP_RR TCP, mean: each dot is a published mean over 30 days, ")
+    assert chart.caption.startswith("netperf (table) TCP_RR, mean: each dot is a published mean over 30 days, ")
     size = "12 ms → 13 ms, one printed step: size unknown"
     assert cell(page.changes(found), "Frankfurt → London", "change") == size
     lines = [line for line in found_in(found).splitlines() if "TCP, mean: " in line]

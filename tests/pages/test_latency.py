@@ -284,7 +284,7 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     assert findings[0].text.startswith(
         "Mean round trip: from **130–140 µs** (6 pairs of zones) to **2,010–2,160 µs** ("
     )
-    assert findings[0].text.endswith("(netperf (table) TCP_RR TCP, the 30 days to 2026-08-16).")
+    assert findings[0].text.endswith("(netperf (table) TCP_RR, the 30 days to 2026-08-16).")
     # Neither to leave out first windows nor to repeat any; the source has one number for both ways.
     assert [finding.kind for finding in findings] == ["answer", "info"] and "not a direction" in findings[1].text
     table = page.paths(runs, means)

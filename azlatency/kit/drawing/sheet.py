@@ -26,7 +26,7 @@ _LABEL_LINES, _TITLE_LINES = 3, 2
 _HEADLINE = {True: (42, 3, 8.5), False: (78, 2, 10)}
 _HEADLINE_INCHES = 0.19
 #: Share of a panel's width between two of them.
-_BETWEEN = 0.06
+_BETWEEN = 0.03
 #: What a title leaves out where it is too long: the names of paths beside their values, which the panels show.
 _ASIDE = re.compile(r" \([^()]*\)")
 

@@ -240,7 +240,7 @@ def _base(row: Any) -> str:
     parts = [str(row.tool)]
     if isinstance(row.test, str) and row.test not in _USUAL_TESTS:
         parts.append(row.test)
-    if isinstance(row.protocol, str) and row.protocol != "icmp" and row.protocol not in parts[-1]:
+    if isinstance(row.protocol, str) and row.protocol != "icmp" and row.protocol not in parts[-1].lower():
         parts.append(row.protocol.upper())
     if math.isfinite(row.message_bytes) and find_parser(row.tool).names_size:
         parts.append(f"{row.message_bytes:.0f} B")
