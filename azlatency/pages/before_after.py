@@ -127,7 +127,7 @@ def _size(ratios: pd.Series) -> pd.Series:
 
 def find(found: pd.DataFrame, before: str = "") -> Findings:
     """Say what changed since the study ``before``, what is practically equivalent, and what cannot be compared."""
-    findings = [answer(_answer(found, f"`{before}`" if before else "the other study"))]
+    findings = [answer(*_answer(found, f"`{before}`" if before else "the other study"))]
     changed = found[(found["verdict"] == "different") & found["ratio_low"].notna()]
     for place, row in enumerate(changed.to_dict("records")):
         ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
@@ -139,11 +139,11 @@ def find(found: pd.DataFrame, before: str = "") -> Findings:
     return Findings.of(findings)
 
 
-def _answer(found: pd.DataFrame, before: str) -> str:
-    """Say how many comparisons show a change and the largest of them, or that none does."""
+def _answer(found: pd.DataFrame, before: str) -> tuple[str, list[list[Ref]]]:
+    """Say how many comparisons show a change and the largest of them with its runs, or that none does."""
     judged = found[found["ratio_low"].notna()]
     if judged.empty:
-        return "Not answerable: nothing was measured twice in the same way, several times each."
+        return "Not answerable: nothing was measured twice in the same way, several times each.", []
     counts = judged["verdict"].value_counts()
     number = count_of(len(judged), "comparison")
     if "different" not in counts:
@@ -153,11 +153,9 @@ def _answer(found: pd.DataFrame, before: str) -> str:
             "inconclusive": "inconclusive",
         }
         listed = ", ".join(f"{counts[verdict]} {name}" for verdict, name in names.items() if verdict in counts)
-        return f"No change beyond the margin is shown since {before}: of {number}, {listed}."
+        return f"No change beyond the margin is shown since {before}: of {number}, {listed}.", []
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=_size, ascending=False, kind="stable")
     most = changed.iloc[0]
     since = f"differ from {before}{in_drift(changed.head(1))}{also_within(counts)}"
-    return (
-        f"**{len(changed)} of {number}** {since}; most of all {most['what']}: "
-        f"**{times(most['ratio'], 'the value before')}**."
-    )
+    largest = f"most of all {most['what']}: **{times(most['ratio'], 'the value before')}**."
+    return f"{len(changed)} of {number} {since}; {largest}", [[RunsRef(tuple(most["run_ids"].split()), "typical")]]

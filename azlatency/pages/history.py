@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit import changes as words
-from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, Unit, is_missing
+from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, RunsRef, Table, Unit, is_missing
 from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -307,11 +307,15 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
     if searched.empty:
         return Findings.of([info(f"No series has {FEWEST} points, so no change of level can be found.")])
     changed = int((searched["change_count"] > 0).sum())
-    result = f"**No level changed** in {len(searched)} series of up to {searched['n'].max()} points."
+    findings: list[Finding] = []
     if changed:
-        last = words.last_changes(found.changes)
-        result = f"**{changed} of {len(searched)} series** changed: {last}."
-    findings: list[Finding] = [answer(result)]
+        largest = words.last_largest_first(found.changes).head(2).to_dict("records")
+        last = "; ".join(f"{row['metric']} **{words.in_percent(row)}** ({row['path']})" for row in largest)
+        refs = [[RunsRef(tuple(row["run_ids"].split()), _column(row))] for row in largest]
+        findings.append(answer(f"{changed} of {len(searched)} series changed: {last}.", refs))
+    else:
+        result = f"**No level changed** in {len(searched)} series of up to {searched['n'].max()} points."
+        findings.append(answer(result))
     findings += [info(f"{sentence}.") for sentence in words.together(found.changes)]
     for row in _drifting(found).head(_MOST).to_dict("records"):
         findings.append(act(f"{row['what']}: {words.drifts(row)}, without a date."))
