@@ -164,8 +164,11 @@ def series(found: History) -> Table | Note:
 # --- published tables: all windows, and the newest one
 
 
-def over_time(windows: pd.DataFrame) -> Chart | Note:
-    """Draw every published window of each pair between zones or regions, a panel per region."""
+def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
+    """Draw every published window of each pair between zones or regions, a panel per region.
+
+    Where a region has many pairs, those whose level changed stand out.
+    """
     between = _between(windows)
     if between.empty:
         return Note("No chart: no table of windows was published.")
@@ -175,6 +178,7 @@ def over_time(windows: pd.DataFrame) -> Chart | Note:
         "mean_ns",
         panel="region",
         line="pair",
+        marked=set(between.loc[between["path"].isin(found.changes["path"]), "pair"]),
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
         result=_farthest(between),

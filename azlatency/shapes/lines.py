@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -23,19 +22,18 @@ from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from matplotlib.axes import Axes
 
 #: Inches of a panel, and of what is above and below all panels; most panels in a row.
 _PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3
-#: Share of a panel's width for the names of lines, and of its height for each of them; inches of one of many.
-_ROOM, _NAME, _MOST_NAMED, _LINE = 0.42, 0.13, 12, 0.114
-#: Share of a panel's height that names keep from its lower edge, where the axis would cross them; lines whose names
-#: stand beside their ends.
-_EDGE, _FEW = 0.07, 7
-#: How a line that ended before the others is drawn: one of the hues is nearly grey.
-_ENDED = {"color": GREY, "linestyle": (0, (3, 1.5))}
+#: Share of a panel's width for the names of lines, and of its height for each of them.
+_ROOM, _NAME = 0.42, 0.13
+#: Share of a panel's height that names keep from its lower edge, where the axis would cross them.
+_EDGE = 0.07
+#: How a line is drawn that has no colour, and one that ended before the others: one of the hues is nearly grey.
+_OTHER, _ENDED = ({"color": GREY, "linewidth": 0.6, "linestyle": dash} for dash in ("-", (0, (3, 1.5))))
 
 
 @styled
@@ -47,6 +45,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     panel: str,
     line: str,
     date: str = "date",
+    marked: Collection[str] = (),
     limits: tuple[float, ...] = (),
     unit: Unit = MICROSECONDS,
     result: str = "",
@@ -57,8 +56,9 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
 ) -> Chart | Note:
     """Draw one line per series over time, a panel for each group of them; its name stands behind its last value.
 
-    Lines that end before the others are grey and dashed. They have no name, nor have the lines of a panel with more
-    than twelve. The panel is part of a name only once: in the panel of Osaka, "Osaka–Tokyo" is called Tokyo.
+    Lines that end before the others are grey and dashed, without a name. In a panel of more lines than there are
+    colours, only the ``marked`` ones have a colour and a name. The panel is part of a name only once: in the panel of
+    Osaka, "Osaka–Tokyo" is called Tokyo.
 
     Parameters
     ----------
@@ -68,6 +68,8 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         Columns of the values and of the times.
     panel, line : str
         Columns that tell panels and their lines apart; the first panels are drawn, as many as fit.
+    marked : collection of str
+        Lines that stand out where a panel has many; of more than there are colours, the first ones.
     limits : tuple of float
         Values that are drawn as dotted lines through all panels.
     unit : Unit
@@ -91,21 +93,22 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     rows = rows.assign(_value=rows[value].astype(float) / unit.scale)
     panels = dict(iter(rows.groupby(panel, sort=False, dropna=False)))
     start, end = rows[date].min(), rows[date].max()
-    named = [len(_looks(sheet, points, line, date, end)) for points in panels.values()]
-    height = max(_PANEL, 0.25 + _LINE * max(count for count in [0, *named] if count <= _MOST_NAMED))
-    shown = dict(list(panels.items())[: sheet.most_panels(height, _BESIDE, _AROUND)])
-    figure, axes = sheet.grid(len(shown), _BESIDE, height, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
+    shown = dict(list(panels.items())[: sheet.most_panels(_PANEL, _BESIDE, _AROUND)])
+    last_of = {title: points[points[date] == end].drop_duplicates(line, keep="last") for title, points in shown.items()}
+    look_of = {title: _looks(sheet, last[line].astype(str), marked) for title, last in last_of.items()}
+    figure, axes = sheet.grid(len(shown), _BESIDE, _PANEL, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
     alternatives = []
     for axis, (title, points) in zip(axes, shown.items(), strict=True):
         series = {str(key): group for key, group in points.groupby(line, sort=False, dropna=False)}
         axis.set_yscale("log")
         for limit in limits:
             axis.plot([start, end], [limit / unit.scale] * 2, color=INK, linewidth=0.8, linestyle=":")
-        look = _looks(sheet, points, line, date, end)
+        look = look_of[title]
         for key, group in series.items():
-            style = {"color": look[key].colour, "linestyle": look[key].dash} if key in look else _ENDED
-            (drawn,) = axis.plot(group[date], group["_value"], **style)
-            drawn.set_linewidth(1)
+            style: dict[str, Any] = _OTHER if group[date].max() == end else _ENDED
+            if key in look:
+                style = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1}
+            (drawn,) = axis.plot(group[date], group["_value"], zorder=2 + (key in look), **style)
             tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
         axis.set_title(sheet.label(str(title), 34, 1), fontsize=8)
         alternatives.append(
@@ -113,22 +116,21 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         )
     locator = AutoDateLocator(minticks=2, maxticks=5)
     ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
-    for axis, (title, points) in zip(axes, shown.items(), strict=True):
+    for axis, title in zip(axes, shown, strict=True):
         axis.set_xlim(start, end + (end - start) * _ROOM)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
         axis.set_xticks(ticks)
         plain_log_ticks(axis.yaxis)
-        last = points[points[date] == end].drop_duplicates(line, keep="last")
-        last = last.assign(_name=[_other_end(str(key), str(title)) for key in last[line]])
-        if sheet.labelled:
-            _name_ends(axis, last, line, _looks(sheet, points, line, date, end))
+        last = last_of[title][last_of[title][line].astype(str).isin(look_of[title])]
+        if sheet.labelled and len(last):
+            names = [_other_end(str(key), str(title)) for key in last[line]]
+            _name_ends(axis, last.assign(_name=names), line, look_of[title])
     text = draw.caption(
         caption,
         f"{sizes((size for points in shown.values() for size in points[line].value_counts()), counted)}.",
-        ("Names stand in the order of the last values.", any(count > _FEW for count in named if count <= _MOST_NAMED)),
         (
-            f"Lines have no names where there are more than {_MOST_NAMED}; the text alternative names all.",
-            max(named[: len(shown)]) > _MOST_NAMED,
+            "Thin and grey: other lines, which the text alternative names.",
+            any(len(last_of[title]) > len(look_of[title]) for title in shown),
         ),
         left_out(len(shown), len(panels), of),
     )
@@ -140,11 +142,10 @@ def _ends(values: pd.Series, unit: Unit) -> str:
     return f"{plain(values.iloc[0], 4)} → {plain(values.iloc[-1], 4)} {unit.name}"
 
 
-def _looks(sheet: Sheet, points: pd.DataFrame, line: str, date: str, end: pd.Timestamp) -> dict[str, Look]:
-    """Return the looks of the lines that reach the end, dotted where the hues repeat; the others are grey."""
-    found = looks(points.loc[points[date] == end, line].astype(str).unique(), sheet.options.colours)
-    repeated = [key for key in found if found[key].dash == "-"][len(HUES) :]
-    return found | {key: replace(found[key], dash=":") for key in repeated}
+def _looks(sheet: Sheet, names: pd.Series, marked: Collection[str]) -> dict[str, Look]:
+    """Return the looks of the lines that reach the end; of more lines than colours, those of the marked ones."""
+    chosen = list(names) if len(names) <= len(HUES) else [name for name in names if name in marked][: len(HUES)]
+    return looks(chosen, sheet.options.colours)
 
 
 def _other_end(pair: str, panel: str) -> str:
@@ -154,9 +155,7 @@ def _other_end(pair: str, panel: str) -> str:
 
 
 def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Look]) -> None:
-    """Name each line behind its last value; names keep a distance from each other, more than fit are left out."""
-    if not 0 < len(look) <= _MOST_NAMED:
-        return
+    """Name each line behind its last value; names keep a distance from each other."""
     last = last.sort_values("_value", kind="stable")
     low, high = map(math.log, axis.get_ylim())
     room = 1 - _EDGE

@@ -17,7 +17,7 @@ def test_the_latte_mean_is_compared_with_the_limit_of_two_milliseconds(latte: St
     # sender.log: "Latency(usec) 2026.40"; the provider states "less than two milliseconds"
     found = az.baseline(latte, latte.expectations)
     table = page.conformance(found)
-    row = "latency perimeter between zones"
+    row = "round trip between zones"
     assert cell(table, row, "expected, µs") == "no limit – 2,000" and cell(table, row, "typical run, µs") == "2,026.4"
     assert cell(table, row, "× limit") == "1.01" and cell(table, row, "verdict") == "inconclusive"
     assert logs_behind(latte, table, row) == {"sender.log"}

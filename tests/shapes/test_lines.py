@@ -8,7 +8,7 @@ from helpers.cases import thinned
 from helpers.chart_checks import assert_fit_to_print
 
 import azlatency as az
-from azlatency.kit.drawing.palette import INK
+from azlatency.kit.drawing.palette import GREY, INK
 from azlatency.kit.objects import Chart, Note
 
 DAYS = pd.date_range("2026-01-01", periods=4, freq="90D", tz="UTC")
@@ -46,20 +46,26 @@ def test_a_line_that_ended_before_has_no_name() -> None:
     assert kept.get_linestyle() == "-" and ended.get_linestyle() == "--"
 
 
-def test_names_stand_above_the_lower_edge_and_are_left_out_where_they_do_not_fit() -> None:
+def test_names_stand_above_the_lower_edge() -> None:
     low = pd.concat([FRAME[FRAME["rack"] == "r2"].assign(link=f"x–{end}", rtt=1e5) for end in "abc"])
     chart = drawn(pd.concat([FRAME, low]))
-    assert isinstance(chart, Chart) and "names" not in chart.caption
+    assert isinstance(chart, Chart) and "grey" not in chart.caption
     assert min(text.get_position()[1] for text in chart.figure.axes[1].texts) >= 0.07
+
+
+def test_of_many_lines_the_marked_ones_stand_out() -> None:
+    """Twelve names beside a panel an inch high: nobody could tell which line was whose."""
     many = pd.concat([FRAME.assign(link=f"x–{number}") for number in range(10, 22)])
-    chart = drawn(many)
-    assert isinstance(chart, Chart) and len(chart.figure.axes[0].texts) == 12
-    assert chart.caption.endswith("Names stand in the order of the last values.")
-    assert len({(line.get_color(), line.get_linestyle()) for line in chart.figure.axes[0].lines}) == 12
+    chart = drawn(many, marked={"x–12", "x–20"})
+    assert isinstance(chart, Chart) and chart.caption.endswith(
+        "Thin and grey: other lines, which the text alternative names."
+    )
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["x–12", "x–20"]
+    colours = [line.get_color() for line in chart.figure.axes[0].lines[:12]]
+    assert colours.count(GREY) == 10 and all(f"x–{number} " in chart.alt for number in range(10, 22))
     assert_fit_to_print("twelve lines", chart)
-    chart = drawn(pd.concat([many, FRAME]))
+    chart = drawn(many)
     assert isinstance(chart, Chart) and not chart.figure.axes[0].texts
-    assert "Lines have no names where there are more than 12" in chart.caption
 
 
 def test_the_name_of_the_panel_is_not_repeated_in_the_names_of_its_lines() -> None:
