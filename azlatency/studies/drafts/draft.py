@@ -36,7 +36,8 @@ from azlatency.studies.store.study import Study
 #: region of Azure. A digit of a date is none.
 _ZONE = re.compile(
     rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:(?P<region>{AZURE_REGION})[ _-]?)?(?:"
-    r"(?:az|(?:availability[ _-]?)?zone|z)[ _-]?0?(?P<number>\d)[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
+    r"(?:(?:az|(?:availability[ _-]?)?zone)[ _-]?(?=[1-9]\d)|(?:az|(?:availability[ _-]?)?zone|z)[ _-]?0?(?=\d(?!\d)))"
+    r"(?P<number>\d{1,2})[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
     r"(?<=[a-z0-9][_-])(?P<bare>[1-3])))(?![a-z0-9])",
     re.IGNORECASE,
 )

@@ -50,6 +50,8 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("az1a-az3a/pp_tcp_r1.txt", "1 3"),
         ("az1-3_ping.txt", "1 3"),
         ("zone1_to_2/x.log", "1 2"),
+        ("az9-az14_run1.log", "9 14"),
+        ("zone10_zone2/x.log", "10 2"),
         ("az01-az02.log", "1 2"),
         ("AZ1_AZ2.log", "1 2"),
         ("zone-1-to-zone-2.log", "1 2"),
