@@ -87,6 +87,11 @@ def when(change: Row, day: str = "") -> str:
     return f"{start} {day or date(change)}"
 
 
+def is_dated(change: Row) -> bool:
+    """Whether the interval of the date of a change is at most half as long as its series."""
+    return bool(change["at_high"] - change["at_low"] <= change["n"] / 2)
+
+
 def changed(change: Row, day: str = "") -> str:
     """Return "changed on 2026-09-26"; ``day`` as in `when`."""
     return f"changed {when(change, day)}"

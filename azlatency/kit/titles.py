@@ -68,7 +68,8 @@ def extremes(
 
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
-        return f"{span(reached, unit, like=like, step=step)} ({names(map(str, chosen))})"
+        nearest_first = sorted(chosen, key=lambda path: chosen[path])
+        return f"{span(reached, unit, like=like, step=step)} ({names(map(str, nearest_first))})"
 
     near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]

@@ -62,7 +62,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
 
 def runs_needed(found: pd.DataFrame) -> Chart | Note:
     """Draw the runs that each path needs, at the pilot's spread and at the bounds of the true spread."""
-    rows = _with_spread(found).sort_values("at_pilot_spread", kind="stable")
+    rows = _with_spread(found).sort_values(["high", "at_pilot_spread"], kind="stable")
     if rows.empty:
         return Note(_NO_SPREAD)
     if len(rows) == 1:

@@ -23,7 +23,7 @@ from azlatency import __version__
 from azlatency.logs.parse import LogError
 from azlatency.pages.summary.card import MEANINGS
 from azlatency.site import freshness
-from azlatency.site.cards import stored_card
+from azlatency.site.cards import plain_parts, stored_card
 from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
@@ -288,7 +288,11 @@ class _Site:
             )
             entries.append((document.at, document.title, "Concepts", parts))
         guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
-        entries.append(("index.html", "First page", "All studies", guide))
+        asked = tuple(
+            ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))
+            for tile in tiles(_sources(made))
+        )
+        entries.append(("index.html", "First page", "All studies", (*asked, *guide)))
         if pairs(_sources(made)):
             entries.append(
                 ("across.html", "All round trips", "All studies", (("finding", "pairs", COMMITS, (COMMIT,)),))

@@ -39,7 +39,7 @@ GUIDE = {
         "How do I cite this, and under which license is it?",
         f"“azlatency {__version__}, https://github.com/azlatency/azlatency, *title of the study*, data version *…*; "
         "data: *its source*”. Source and data version stand at the top of a summary; some sources name no author or "
-        "date. The logs are their authors’, azlatency is under the MIT license (licence).",
+        "date. The logs are their authors’, azlatency is under the MIT license.",
     ),
 }
 #: Placements of the picture on the first page.
@@ -137,7 +137,7 @@ class Tile:
 class Pairs:
     """The pairs of zones of a study, and what is not known.
 
-    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, runs and its own id;
+    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, p99.9, runs and its own id;
     ``shared``: the region, the tool and the statistic of all rows, where they have one; ``majority``: what a commit to
     one of two replicas waits for.
     """
@@ -145,7 +145,7 @@ class Pairs:
     source: Source
     rows: tuple[tuple[str, ...], ...]
     shared: str
-    majority: str
+    majority: tuple[str, ...]
     unknown: str
 
 
@@ -288,36 +288,43 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
             (
                 name,
                 *(_typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
-                *(format_value(trip["p99"], "ns") or "–", _runs(trip), row),
+                *(format_value(trip[name], "ns") or "–" for name in ("p99", "p999")),
+                *(_runs(trip), row),
             )
             for name, (row, trip) in zip(names, trips.items(), strict=True)
         )
         measured = list(trips.values())
-        said = {"majority": _majority(measured), "unknown": _unknown(measured)}
-        found.append(Pairs(source=source, rows=rows, shared=shared, **said))
+        found.append(
+            Pairs(source=source, rows=rows, shared=shared, majority=_majority(measured), unknown=_unknown(measured))
+        )
     return tuple(found)
 
 
-def _majority(trips: Sequence[Mapping[str, Any]]) -> str:
-    """Say what a commit waits for that needs one of two replicas, of three zones of a region with all their pairs.
+def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Say what a commit waits for that needs one of two replicas, for each region of three zones with all their pairs.
 
     Of several tools, the one that measured most paths.
     """
-    of_pairs: dict[str, list[float]] = {}
     across = [trip for trip in trips if trip["placement"] == "cross_zone"]
-    methods = Counter((trip["region"], trip["method"]) for trip in across)
+    methods = Counter(trip["method"] for trip in across)
+    regions: dict[str, dict[str, list[float]]] = {}
     for trip in across:
-        if (trip["region"], trip["method"]) == max(methods, key=methods.__getitem__):
-            of_pairs.setdefault(str(trip["pair"]), []).append(float(trip["value"]))
-    zones = sorted({zone for pair in of_pairs for zone in pair.split("–")})
-    if len({trip["region"] for trip in across}) != 1 or len(zones) != _REPLICAS or len(of_pairs) != _REPLICAS:
-        return ""
-    like = one_prefix([value for values in of_pairs.values() for value in values], "ns")
-    waits: dict[str, list[str]] = {}
-    for zone in zones:
-        nearest = min((values for pair, values in of_pairs.items() if zone in pair.split("–")), key=max)
-        waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
-    return "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
+        if trip["method"] == max(methods, key=methods.__getitem__):
+            of_pair = regions.setdefault(str(trip["region"] or ""), {}).setdefault(str(trip["pair"]), [])
+            of_pair.append(float(trip["value"]))
+    said = []
+    for region, pairs in regions.items():
+        zones = sorted({zone for pair in pairs for zone in pair.split("–")})
+        if len(zones) != _REPLICAS or len(pairs) != _REPLICAS:
+            continue
+        like = one_prefix([value for values in pairs.values() for value in values], "ns")
+        waits: dict[str, list[str]] = {}
+        for zone in zones:
+            nearest = min((values for pair, values in pairs.items() if zone in pair.split("–")), key=max)
+            waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
+        of_zones = "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
+        said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
+    return tuple(said)
 
 
 def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:

@@ -232,9 +232,9 @@ def _notebook(rows: int) -> Any:
             round_trips=pd.DataFrame(
                 {
                     "placement": ["same_zone", "cross_zone"], "region": EVIL, "pair": "1", "path": "W" * 60,
-                    "method": "ping", "value": 1e6, "low": 1e6, "high": 1e6, "p99": math.nan, "added": 1e5, "runs": 1,
-                    "statistic": EVIL, "published": [False, True], "resolution": math.nan, "least": 1e6,
-                    "most": 1e6,
+                    "method": "ping", "value": 1e6, "low": 1e6, "high": 1e6, "p99": math.nan, "p999": math.nan,
+                    "added": 1e5, "runs": 1, "statistic": EVIL, "published": [False, True], "resolution": math.nan,
+                    "least": 1e6, "most": 1e6,
                 }
             ),
             readers={"replicas": (EVIL, Linked("1 ms", FileRef(source, line=2)))},

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
 #: Columns of `crossings`, and what a card calls them.
 _TRIP = {
-    "round_trip_ns": "value", "lowest_ns": "low", "highest_ns": "high", "p99_ns": "p99", "added_ns": "added",
-    "n": "runs", "resolution": "resolution", "least_ns": "least", "most_ns": "most",
+    "round_trip_ns": "value", "lowest_ns": "low", "highest_ns": "high", "p99_ns": "p99", "p999_ns": "p999",
+    "added_ns": "added", "n": "runs", "resolution": "resolution", "least_ns": "least", "most_ns": "most",
 }  # fmt: skip
 _NOTHING = Answer(
     badge="not_measured",

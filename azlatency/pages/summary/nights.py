@@ -11,10 +11,11 @@ import pandas as pd
 from azlatency.kit.cells import Row, RunsRef, Table
 from azlatency.kit.changes import (
     changed,
-    date,
+    date_with_interval,
     day_of,
     difference,
     in_percent,
+    is_dated,
     is_rounding,
     last_of_each,
     on_the_way,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What a date of published windows means.
-_BY = "by a day: seen in the mean of the {} to that day (weekly means may show it earlier)"
+_BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
 
 
 def changed_levels(found: History) -> Sentence:
@@ -73,7 +74,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
         name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
         change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
-        by_date.setdefault(when(row), []).append(change)
+        by_date.setdefault(when(row) if is_dated(row) else "at a date that is not known", []).append(change)
     sentence: Sentence = (f"{len(last)} of {found.series['level'].notna().sum()} series changed",)
     for moment, changes in by_date.items():
         some = listed(changes)
@@ -119,7 +120,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             "run_ids": row["run_ids"],
         }
         for row, day, doubt in [
-            *((row, date(row), "") for row in last.to_dict("records")),
+            *((row, date_with_interval(row), "") for row in last.to_dict("records")),
             *((row, day_of(row["date"], row["window_ns"]), ", not confirmed") for row in others.to_dict("records")),
         ]
     ]
@@ -145,7 +146,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
         "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
         "changed by": text("date"),
     }  # fmt: skip
-    note = f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}."
+    note = f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}. Behind it: its 95 % interval."
     return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
 
 

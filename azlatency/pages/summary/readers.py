@@ -35,6 +35,7 @@ from azlatency.studies.format import (
 )
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.run_table import whole_run_values
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ QUESTIONS = {
     "changed": "Did paths change over time?",
     "throughput": "How much throughput between zones?",
     "bursts": "How long does a burst last?",
+    "loss": "Are packets lost?",
     "tools": "Do two tools agree?",
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
@@ -75,6 +77,7 @@ def answers(
         "bursts": _bursts(falls),
         "connections": _connections(study),
         "changed": changes_by_date(levels, pd.concat([runs, streams])),
+        "loss": _loss(study, runs),
         "tools": _tools(runs),
         "one_run": _one_run(runs) or _one_rate(falls) or _published(runs, levels),
     }
@@ -201,7 +204,7 @@ def _connections(study: Study) -> Sentence:
         shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
-    return ended, f" broke, {shown}; starts unknown, so no lifetime"
+    return ended, f" broke, {shown} (time zone not said); starts unknown, so no lifetime"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
@@ -225,7 +228,21 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
     (path, method), _ = max(spread.items(), key=lambda item: item[1])
     rows = falls[(falls["path"] == path) & (falls["method"] == method)]
     rates = Linked(span(rows["burst_rate"], "bit/s"), RunsRef(tuple(rows["run_ids"]), "intervals"))
-    return f"no: {count_of(len(rows), 'transfer')} on {path} start at ", rates
+    return f"no: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " until their rate fell"
+
+
+def _loss(study: Study, runs: pd.DataFrame) -> Sentence:
+    """Say how many packets the tools lost that count them; TCP sends a lost one again, which only its time shows."""
+    counts = {name: whole_run_values(study.metrics, name).reindex(runs.index) for name in ("lost", "sent")}
+    own = runs.assign(**counts)[runs["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
+    parts = [
+        (
+            Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost")),
+            f" packets by {method}",
+        )
+        for method, rows in grouped(own, "method")
+    ]
+    return (*listed(parts), "; TCP repeats lost segments, and tools on it print none") if parts else ()
 
 
 def _tools(runs: pd.DataFrame) -> Sentence:

@@ -10,13 +10,14 @@ import pandas as pd
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.selection import newest_windows
 from azlatency.studies.store.study import Study
 
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
 _COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "resolution",
-            "p99_ns", "n", "published", "least_ns", "most_ns", "run_ids", "added_ns"]  # fmt: skip
+            "p99_ns", "p999_ns", "n", "published", "least_ns", "most_ns", "run_ids", "added_ns"]  # fmt: skip
 _P99 = 0.99
 
 
@@ -30,10 +31,11 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"`` inside
     a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and ``highest_ns`` of the runs,
     ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution`` (step of the print in ns),
-    ``p99_ns`` (median of the runs' p99; NaN unless all have one), ``n`` runs (int64; 0 if only reported), ``published``
-    (whether they are windows of a published series), ``least_ns`` and ``most_ns`` of all these windows (NaN without),
-    ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its zones, or inside a zone of its
-    region if those were not measured, under the same circumstances; NaN where nothing was measured inside a zone.
+    ``p99_ns`` and ``p999_ns`` (median of the runs' p99 and p99.9; NaN unless all have one), ``n`` runs (int64; 0 if
+    only reported), ``published`` (whether they are windows of a published series), ``least_ns`` and ``most_ns`` of all
+    these windows (NaN without), ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its
+    zones, or inside a zone of its region if those were not measured, under the same circumstances; NaN where nothing
+    was measured inside a zone.
 
     A tool that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which
     took 10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
@@ -43,6 +45,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     steady = set(measured.loc[~rarely, "placement"])
     kept = measured[(measured["placement"] != "") & ~(rarely & measured["placement"].isin(steady))]
     newest = newest_windows(runs)
+    tails = latency(study, percentiles=(99.9,))["p99.9_ns"].astype(float)
     groups = dict(iter(grouped(newest, ["path", "method"])))
     earlier = grouped(runs[~runs.index.isin(newest.index)], ["path", "method"]).groups
     texts = {str(row["scenario"]): row for row in study.reported.to_dict("records")}
@@ -56,6 +59,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "highest_ns": level["highest"],
                 "round_trip_ns": (level["lowest"] + level["highest"]) / 2,
                 "p99_ns": p99_reported.get(level["path"], np.nan),
+                "p999_ns": np.nan,
                 "n": 0,
                 "published": False,
             }
@@ -65,6 +69,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
             if group is None:
                 continue
             values, p99 = group[level["value"]].astype(float), group["p99_ns"].astype(float)
+            p999 = tails.reindex(group.index)
             told = group.iloc[0]
             ids = earlier.get(path_method, ())
             series = runs.loc[[*ids, *group.index], level["value"]].astype(float) if len(ids) else values[:0]
@@ -73,6 +78,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "highest_ns": values.max(),
                 "round_trip_ns": values.median(),
                 "p99_ns": p99.median() if p99.notna().all() else np.nan,
+                "p999_ns": p999.median() if p999.notna().all() else np.nan,
                 "n": level["n"] + len(ids),
                 "published": len(ids) > 0,
                 "least_ns": series.min(),

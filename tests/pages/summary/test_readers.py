@@ -32,20 +32,22 @@ SAID = {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
         "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP); "
         "equal within 1 %, so all look rate-limited",
+        "loss": "0 of 40 packets by ping; TCP repeats lost segments, and tools on it print none",
     },
     "uksouth-echo-latency": {
-        "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58; starts "
-        "unknown, so no lifetime"
+        "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58 (time zone "
+        "not said); starts unknown, so no lifetime"
     },
     "ibm-cloud-zones": {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
-        "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 6 paths, "
+        "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
-        "by 2025-10-05: 3 paths, largest Washington DC wdc06–wdc07 −57 %; in the last "
-        "windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short to test: Chennai and "
-        "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; by a day: seen in the "
-        "mean of the 30 days to that day (weekly means may show it earlier)",
+        # The interval of its date reaches from point 2 to point 21 of 21.
+        "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington "
+        "DC wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short to test: Chennai and "
+        "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the end "
+        "of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of a path without a confirmed change differ by up to 2.32 times (us-east-wdc04-a → "
         "us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
@@ -54,12 +56,12 @@ SAID = {
     "ec2-token-buckets": {
         "bursts": "from about 9.7 Gbit/s: c5.large 4.6 min (then 0.751 Gbit/s), c5.xlarge 8.8 min (then 1.25 Gbit/s), "
         "c5.2xlarge 17.7 min (then 2.51 Gbit/s) and c5.4xlarge 38.2 min (then 5.02 Gbit/s)",
-        "one_run": "no: 11 transfers on c5.large start at 5.02–9.69 Gbit/s",
+        "one_run": "no: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s until their rate fell",
     },
     FEW_REGIONS: {
         "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 %; "
-        "too short to test: Chennai; no change confirmed in Sao Paulo; by a day: seen in the mean of "
-        "the 30 days to that day (weekly means may show it earlier)",
+        "too short to test: Chennai; no change confirmed in Sao Paulo; each date is the end of a mean "
+        "over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of a path without a confirmed change differ by up to 4.33 times (Osaka → Tokyo: "
         "9–39 ms), 1.1 times on the typical path",
     },
