@@ -10,15 +10,12 @@ from functools import cached_property
 from html import escape
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import pandas as pd
 
 from azlatency.kit.latex import table_latex
 from azlatency.studies.format import escape_formula, fitting_unit
-
-if TYPE_CHECKING:
-    from pathlib import Path as FilePath
 
 #: A row of a table: that of a frame, by the names of its columns.
 Row = dict[str, Any]
@@ -367,7 +364,7 @@ class Table:
         rows = [[value for column in self.columns for value in column.numbers(row)] for row in self.rows]
         return pd.DataFrame(rows, columns=headers)
 
-    def to_csv(self, path: FilePath | str | None = None) -> str | None:
+    def to_csv(self, path: Path | str | None = None) -> str | None:
         """Write the frame of `to_frame` as CSV; a text that a spreadsheet would execute gets an apostrophe before it.
 
         Parameters
@@ -385,7 +382,7 @@ class Table:
 
     def to_latex(
         self,
-        path: FilePath | str | None = None,
+        path: Path | str | None = None,
         *,
         uncertainty: Literal["compact", "limits"] = "limits",
         label: str = "",

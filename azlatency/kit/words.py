@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
 
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
@@ -22,13 +25,7 @@ from azlatency.studies.format import (
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.selection import is_window, window_ends
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
-
-    Row = Mapping[str, Any]
-
+Row = Mapping[str, Any]
 #: Placements as the end of a sentence.
 PLACES = {
     "same_host": "on one host",

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from azlatency.kit.cells import MICROSECONDS
 from azlatency.kit.drawing.base import styled
@@ -26,10 +28,6 @@ from azlatency.stats.across_runs.zone_pairs import medians_by_path, pair_differe
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import format_value, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 _ENDS = ["first", "second"]
