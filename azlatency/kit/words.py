@@ -11,7 +11,7 @@ import pandas as pd
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
 from azlatency.kit.titles import away_from_one, names, ratio_range, span, tied, times
-from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import (
     count_of,
     format_estimate,
@@ -24,6 +24,7 @@ from azlatency.studies.format import (
 )
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.selection import is_window, window_ends
+from azlatency.studies.runs.treatments import ASSUMED
 
 Row = Mapping[str, Any]
 #: Placements as the end of a sentence.
