@@ -111,6 +111,11 @@ def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
 
 
+def is_number(value: object) -> bool:
+    """Return whether a value has a unit: it is neither missing nor a text nor a truth value."""
+    return not is_missing(value) and not isinstance(value, str | bool)
+
+
 def text(value: object) -> str:
     """Return a cell: empty where the value is missing, yes or no for a truth value, else its text."""
     if is_missing(value):
@@ -245,16 +250,12 @@ class Column:
 
     def numbers(self, row: Row) -> list[Any]:
         """Return the value of each CSV column: numbers in the column's unit, texts and missing values as they are."""
-        values = self.format.numbers(self.value(row))
-        kept = (value is None or isinstance(value, str | bool) or is_missing(value) for value in values)
-        return [
-            value if keep or self.unit.scale == 1 else value / self.unit.scale
-            for value, keep in zip(values, kept, strict=True)
-        ]
+        values, scale = self.format.numbers(self.value(row)), self.unit.scale
+        return [value if scale == 1 or not is_number(value) else value / scale for value in values]
 
     def csv_values(self, row: Row) -> list[str]:
         """Return the value of each CSV column: numbers in the column's unit, in full precision."""
-        return [_csv_value(value, self.unit.scale) for value in self.format.numbers(self.value(row))]
+        return [_csv_value(value) for value in self.numbers(row)]
 
     def page_headers(self) -> list[tuple[str, list[str]]]:
         """Return the header of each column on a page, and those of the CSV columns that it fills."""
@@ -267,18 +268,18 @@ class Column:
         return [values] if self.format.pieces is None else [[value] for value in values]
 
 
-def _csv_value(value: Any, scale: float) -> str:
-    if is_missing(value) or isinstance(value, str | bool):
+def _csv_value(value: Any) -> str:
+    if not is_number(value):
         return text(value)
-    number = float(value) / scale
+    number = float(value)
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
 
 
 def _fitting(unit: Unit, columns: Sequence[Column], rows: Sequence[Any]) -> Unit:
     """Return the unit that fits the values of the columns with this unit, without the ends of their intervals."""
     values = [column.format.numbers(column.value(row))[0] for column in columns if column.unit == unit for row in rows]
-    known = [float(value) for value in values if not is_missing(value) and not isinstance(value, str | bool)]
-    return Unit(*fitting_unit({MICROSECONDS: "ns", GIGABITS: "bit/s"}[unit], known))
+    canonical = {MICROSECONDS: "ns", GIGABITS: "bit/s"}[unit]
+    return Unit(*fitting_unit(canonical, [float(value) for value in values if is_number(value)]))
 
 
 @dataclass(frozen=True)
