@@ -163,10 +163,7 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
     >>> quantity("59", "K/sec", significant=3).resolution
     50.0
     """
-    try:
-        canonical, times, over, shown, steps = _UNITS[unit]
-    except KeyError:
-        raise UnitError(f"unknown unit {unit!r}") from None
+    canonical, times, over, shown, steps = _find(unit)
     # Nearly every token has digits and at most one point. A ratio of integers is exact, and much faster than `Decimal`.
     whole, _, rest = token.partition(".")
     plain = whole + rest
