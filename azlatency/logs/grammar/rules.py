@@ -80,10 +80,6 @@ class LineAccounting:
         """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
         self.kinds[first - 1 : last] = self.kinds[first - 1 : last].translate(_AT_LEAST[kind])
 
-    def mark_as_prose(self, number: int) -> None:
-        """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
-        self.kinds[number - 1] = PROSE
-
     def kind_of(self, number: int) -> int:
         """Return the kind of line ``number``."""
         return self.kinds[number - 1]
@@ -231,10 +227,6 @@ class RuleReader:
             stop = next((index for index in range(start, len(lines)) if is_other(lines[index].text)), len(lines))
             self.feed(lines[start:stop], accounting)
         return stop
-
-    def feed_line(self, line: Line, accounting: LineAccounting) -> None:
-        """Read one line and mark it."""
-        self.feed([line], accounting)
 
     def _batches(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[list[Line]]:
         """Yield the lines that no bulk reader reads."""
