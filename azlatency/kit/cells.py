@@ -10,15 +10,12 @@ from functools import cached_property
 from html import escape
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import pandas as pd
 
 from azlatency.kit.latex import table_latex
 from azlatency.studies.format import escape_formula, fitting_unit
-
-if TYPE_CHECKING:
-    from pathlib import Path as FilePath
 
 #: A row of a table: that of a frame, by the names of its columns.
 Row = dict[str, Any]
@@ -112,6 +109,11 @@ PERCENT = Unit(0.01, "%")
 def is_missing(value: object) -> bool:
     """Return whether a value is missing: ``None``, pandas' NA, or NaN."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and math.isnan(value))
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value has a unit: it is neither missing nor a text nor a truth value."""
+    return not is_missing(value) and not isinstance(value, str | bool)
 
 
 def text(value: object) -> str:
@@ -248,16 +250,12 @@ class Column:
 
     def numbers(self, row: Row) -> list[Any]:
         """Return the value of each CSV column: numbers in the column's unit, texts and missing values as they are."""
-        values = self.format.numbers(self.value(row))
-        kept = (value is None or isinstance(value, str | bool) or is_missing(value) for value in values)
-        return [
-            value if keep or self.unit.scale == 1 else value / self.unit.scale
-            for value, keep in zip(values, kept, strict=True)
-        ]
+        values, scale = self.format.numbers(self.value(row)), self.unit.scale
+        return [value if scale == 1 or not is_number(value) else value / scale for value in values]
 
     def csv_values(self, row: Row) -> list[str]:
         """Return the value of each CSV column: numbers in the column's unit, in full precision."""
-        return [_csv_value(value, self.unit.scale) for value in self.format.numbers(self.value(row))]
+        return [_csv_value(value) for value in self.numbers(row)]
 
     def page_headers(self) -> list[tuple[str, list[str]]]:
         """Return the header of each column on a page, and those of the CSV columns that it fills."""
@@ -270,18 +268,18 @@ class Column:
         return [values] if self.format.pieces is None else [[value] for value in values]
 
 
-def _csv_value(value: Any, scale: float) -> str:
-    if is_missing(value) or isinstance(value, str | bool):
+def _csv_value(value: Any) -> str:
+    if not is_number(value):
         return text(value)
-    number = float(value) / scale
+    number = float(value)
     return f"{number:.0f}" if number.is_integer() else f"{number:.{_CSV_DIGITS}g}"
 
 
 def _fitting(unit: Unit, columns: Sequence[Column], rows: Sequence[Any]) -> Unit:
     """Return the unit that fits the values of the columns with this unit, without the ends of their intervals."""
     values = [column.format.numbers(column.value(row))[0] for column in columns if column.unit == unit for row in rows]
-    known = [float(value) for value in values if not is_missing(value) and not isinstance(value, str | bool)]
-    return Unit(*fitting_unit({MICROSECONDS: "ns", GIGABITS: "bit/s"}[unit], known))
+    canonical = {MICROSECONDS: "ns", GIGABITS: "bit/s"}[unit]
+    return Unit(*fitting_unit(canonical, [float(value) for value in values if is_number(value)]))
 
 
 @dataclass(frozen=True)
@@ -367,7 +365,7 @@ class Table:
         rows = [[value for column in self.columns for value in column.numbers(row)] for row in self.rows]
         return pd.DataFrame(rows, columns=headers)
 
-    def to_csv(self, path: FilePath | str | None = None) -> str | None:
+    def to_csv(self, path: Path | str | None = None) -> str | None:
         """Write the frame of `to_frame` as CSV; a text that a spreadsheet would execute gets an apostrophe before it.
 
         Parameters
@@ -385,7 +383,7 @@ class Table:
 
     def to_latex(
         self,
-        path: FilePath | str | None = None,
+        path: Path | str | None = None,
         *,
         uncertainty: Literal["compact", "limits"] = "limits",
         label: str = "",

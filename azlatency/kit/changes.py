@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 from azlatency.kit.cells import is_missing
+from azlatency.stats.across_runs.run_history import History
 from azlatency.studies.format import (
     count_of,
     format_value,
@@ -19,14 +21,7 @@ from azlatency.studies.format import (
 from azlatency.studies.runs.left_out import named
 from azlatency.studies.runs.selection import window_ends
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from azlatency.stats.across_runs.run_history import History
-
-    Row = Mapping[str, Any]
-
-
+Row = Mapping[str, Any]
 #: From so many paths on, changes of one date are named together; and the most that are named, also of short series.
 _FEWEST_TOGETHER, _MOST_NAMED, _MOST_SHORT = 3, 4, 8
 #: From so many series on, shifts after their first points may have one cause, if these end within so many points.

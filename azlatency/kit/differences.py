@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from azlatency.kit.cells import is_missing
+from azlatency.kit.cells import Ref, is_missing
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.words import at_most, in_drift, ratio_ends
+from azlatency.stats.across_runs.path_differences import PathDifferences
 from azlatency.studies.format import format_interval, percent, plain
 
-if TYPE_CHECKING:
-    from azlatency.kit.cells import Ref
-    from azlatency.stats.across_runs.path_differences import PathDifferences
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 
 def difference(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from azlatency.kit.cells import Ref
 from azlatency.kit.objects import Finding
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.format import join_words, plain
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from azlatency.kit.cells import Ref
 
 #: Most names that are listed, and most paths that a finding names; the tables list all.
 _MOST_PATHS, _MOST_NAMED = 8, 3

@@ -104,18 +104,13 @@ class Chart:
 
     def svg(self) -> str:
         """Return the chart as SVG. Its text is text: it can be searched, selected and edited."""
-        buffer = io.StringIO()
-        with style():
-            self.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        drawn = self._drawn("svg", Date=None, Creator=None).decode()
         # A name of a log may have characters that XML forbids.
-        return _with_tips(visible(_FONTS.sub(FONT_STACK, buffer.getvalue())), visible(dict(self.tips)))
+        return _with_tips(visible(_FONTS.sub(FONT_STACK, drawn)), visible(dict(self.tips)))
 
     def png(self, dpi: int = 150) -> bytes:
         """Return the chart as PNG at ``dpi`` dots per inch."""
-        buffer = io.BytesIO()
-        with style():
-            self.figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
-        return buffer.getvalue()
+        return self._drawn("png", dpi, Software=None)
 
     def _small_png(self) -> bytes:
         """Return the chart as a PNG of few colours, which is a third as large: notebooks are stored in repositories."""
@@ -126,10 +121,13 @@ class Chart:
 
     def pdf(self) -> bytes:
         """Return the chart as PDF with embedded fonts."""
+        return self._drawn("pdf", CreationDate=None, Creator=None, Producer=None)
+
+    def _drawn(self, form: str, dpi: int | None = None, **metadata: None) -> bytes:
+        """Return the chart in a format; ``metadata`` names what is left out, so that equal charts are equal bytes."""
         buffer = io.BytesIO()
-        metadata = {"CreationDate": None, "Creator": None, "Producer": None}
         with style():
-            self.figure.savefig(buffer, format="pdf", metadata=metadata)
+            self.figure.savefig(buffer, format=form, dpi=dpi or "figure", metadata=metadata)
         return buffer.getvalue()
 
     def save(self, path: Path | str, formats: Iterable[str] = FORMATS) -> list[Path]:

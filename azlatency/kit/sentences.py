@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from azlatency.kit.cells import Ref
 from azlatency.studies.format import separators
-
-if TYPE_CHECKING:
-    from azlatency.kit.cells import Ref
 
 
 @dataclass(frozen=True, init=False)

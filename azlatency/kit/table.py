@@ -13,9 +13,12 @@ a → b      6  1.012  0.99 – 1.03
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from azlatency.kit.cells import (
     P_VALUE,
@@ -36,11 +39,6 @@ from azlatency.kit.cells import (
 from azlatency.kit.intervals import known_ends
 from azlatency.kit.titles import capitalised
 from azlatency.stats.result import FLAGS, SHORT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    import pandas as pd
 
 
 def table(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import pandas as pd
 
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
 from azlatency.kit.titles import away_from_one, names, ratio_range, span, tied, times
-from azlatency.stats.result import ASSUMED, DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
+from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import (
     count_of,
     format_estimate,
@@ -21,14 +24,9 @@ from azlatency.studies.format import (
 )
 from azlatency.studies.runs.path import route
 from azlatency.studies.runs.selection import is_window, window_ends
+from azlatency.studies.runs.treatments import ASSUMED
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pandas as pd
-
-    Row = Mapping[str, Any]
-
+Row = Mapping[str, Any]
 #: Placements as the end of a sentence.
 PLACES = {
     "same_host": "on one host",

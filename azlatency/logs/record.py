@@ -46,19 +46,7 @@ class SampleBlock:
 
 
 class Recorder:
-    """Receives everything that is read from one source.
-
-    Attributes
-    ----------
-    source : Source
-        The source that is being read.
-    accounting : LineAccounting
-        The kind of every line.
-    rows : dict of str to list of dict
-        The rows of every table but ``sources`` and ``samples``.
-    samples : list of SampleBlock
-        The samples of each run.
-    """
+    """Receives what is read from one source: the kinds of its lines, the rows of all tables, and samples."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -67,22 +55,7 @@ class Recorder:
         self.samples: list[SampleBlock] = []
 
     def start_run(self, tool: str, first_line: int, **fields: Any) -> Run:
-        """Add a run.
-
-        Parameters
-        ----------
-        tool : str
-            Name of the tool.
-        first_line : int
-            1-based number of the first line of the run.
-        **fields
-            Other columns of the table ``runs``.
-
-        Returns
-        -------
-        Run
-            The run, to which numbers can be added.
-        """
+        """Add a run of a tool and return it; ``fields`` are other columns of the table ``runs``."""
         runs, source_id = self.rows["runs"], self.source.source_id
         if self.is_full:
             text = f"from here on, nothing is read: there are more than {MOST_RUNS:,} runs in this file; split it"
@@ -106,20 +79,10 @@ class Recorder:
         return len(self.rows["runs"]) >= MOST_RUNS
 
     def add_event(self, code: str, severity: str, text: str, line: int, run_id: str | None = None) -> None:
-        """Report something about a line.
+        """Report something about a line, and what to do, as one sentence.
 
-        Parameters
-        ----------
-        code : str
-            Stable name of the kind of event, in snake case.
-        severity : {"info", "warning", "error"}
-            An error means that the numbers of the log cannot be trusted as they are.
-        text : str
-            What is wrong and what to do, as one sentence.
-        line : int
-            1-based number of the line.
-        run_id : str, optional
-            The run that the line belongs to.
+        ``code``: stable name of the kind of event, in snake case; ``severity``: ``"info"``, ``"warning"`` or
+        ``"error"``, which means that the numbers of the log cannot be trusted as they are.
         """
         self.rows["events"].append(
             {
@@ -137,16 +100,7 @@ class Recorder:
 class Run:
     """One run that is being read; its methods add rows that belong to it.
 
-    Attributes
-    ----------
-    recorder : Recorder
-        The recorder of the source.
-    run_id : str
-        Identifier of the run.
-    row : dict
-        The row of the table ``runs``.
-    codes : set of str
-        Codes of the events of this run so far.
+    ``row``: that of the table ``runs``; ``codes``: those of the events of this run so far.
     """
 
     recorder: Recorder
@@ -181,26 +135,12 @@ class Run:
         stream: str | None = None,
         scope: str = "run",
     ) -> None:
-        """Add one number.
+        """Add one number, for example ``"rtt_mean"`` or ``"throughput"``, that a line prints.
 
-        Parameters
-        ----------
-        name : str
-            Name of the metric, for example ``"rtt_mean"`` or ``"throughput"``.
-        quantity : Quantity
-            The number in its canonical unit.
-        line : int
-            1-based number of the line that prints it.
-        side : str, optional
-            ``"client"``, ``"server"``, ``"sender"``, ``"receiver"``, ``"local"``, ``"remote"`` or ``"device"``.
-        stream : str, optional
-            Stream or thread; None for the run as a whole.
-        scope : str
-            What the number covers: ``"run"``, ``"stream"``, ``"process"`` or ``"host"``.
-
-        Notes
-        -----
-        If the metric, side and stream already have a different value, an error event is added instead of a row.
+        ``side``: ``"client"``, ``"server"``, ``"sender"``, ``"receiver"``, ``"local"``, ``"remote"`` or ``"device"``;
+        ``stream``: stream or thread, None for the run as a whole; ``scope``, what the number covers: ``"run"``,
+        ``"stream"``, ``"process"`` or ``"host"``. If the metric, side and stream already have a different value, an
+        error event is added instead of a row.
         """
         value, unit, printed, resolution, printed_unit = quantity
         row: Row = {
@@ -270,23 +210,10 @@ class Run:
             del rows[next(index for index in reversed(range(len(rows))) if rows[index] is row)]
 
     def add_quantile(self, q: float, quantity: Quantity, line: int, **fields: Any) -> Row | None:
-        """Add a printed quantile.
+        """Add the quantile ``q`` (0.99 for the 99th percentile) that a line prints; return its row.
 
-        Parameters
-        ----------
-        q : float
-            The quantile, between 0 and 1: 0.99 for the 99th percentile.
-        quantity : Quantity
-            Its value in ns.
-        line : int
-            1-based number of the line that prints it.
-        **fields
-            Other columns of the table ``quantiles``; ``metric`` is ``"rtt"`` unless given.
-
-        Returns
-        -------
-        dict or None
-            The new row. None if ``q`` is not between 0 and 1; an error event is added instead.
+        ``fields``: other columns of the table ``quantiles``; ``metric`` is ``"rtt"`` unless given. None, and an error
+        event, if ``q`` is not between 0 and 1.
         """
         if not 0 < q < 1:
             self.add_event("no_percentile", "error", f"p{100 * q:g} is not a percentile; its value is omitted", line)

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from azlatency.kit.cells import MICROSECONDS, Unit
@@ -21,10 +23,6 @@ from azlatency.kit.drawing.palette import ESTIMATE, GREY, INK, RANGE, RUN
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import format_number, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: Rows of a panel that are drawn one by one; of more, so many time bins at most, of four rows at least.
 _FEW, _BINS, _OF_BIN = 300, 240, 4

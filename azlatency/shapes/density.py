@@ -7,8 +7,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from azlatency.kit.cells import MICROSECONDS, Unit
@@ -19,13 +22,6 @@ from azlatency.kit.drawing.palette import ESTIMATE, INK, Look, looks
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 #: The look of a line whose colour says nothing.
 _ONE_LOOK = Look(ESTIMATE, "-", "")

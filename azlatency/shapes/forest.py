@@ -7,11 +7,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from azlatency.kit.cells import PLAIN, Unit
 from azlatency.kit.drawing import draw
@@ -23,11 +25,6 @@ from azlatency.kit.objects import Chart, Note
 from azlatency.kit.titles import capitalised
 from azlatency.stats.across_runs.run_values import check_columns, check_numbers
 from azlatency.studies.format import did_you_mean, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from matplotlib.axes import Axes
 
 
 class Mark(NamedTuple):

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 
 from azlatency.kit.cells import MICROSECONDS, Unit
@@ -20,11 +22,6 @@ from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.studies.format import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from matplotlib.axes import Axes
 
 #: Inches of a panel, and of what is above and below all panels; most panels in a row.
 _PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
@@ -20,11 +22,6 @@ from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import percent, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
 
 #: Most rows with an interval in each square, on a page and in a column; most panels.
 _INTERVAL, _MOST_PANELS = (6, 4), 5

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
 from pandas.api.types import is_integer_dtype
@@ -22,9 +23,6 @@ from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
 from azlatency.studies.format import plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Inches of a panel, and of what is above and below all panels; most panels in a row.
 _PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3

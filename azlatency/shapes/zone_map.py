@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from azlatency.kit.cells import MICROSECONDS
 from azlatency.kit.drawing.base import styled
@@ -27,11 +29,6 @@ from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import format_value, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-_NODE, _NEAR, _FAR = INK, ESTIMATE, RUN
 _ENDS = ["first", "second"]
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
@@ -158,12 +155,12 @@ def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figur
         _edge(sheet, axis, places[edge["first"]], places[edge["second"]], times, far=far)
     inside = edges[edges["inside"]].set_index("first")["times"].to_dict()
     for name, (x, y) in places.items():
-        (circle,) = axis.plot(x, y, "o", color=_NODE, markersize=24, zorder=3)
+        (circle,) = axis.plot(x, y, "o", color=INK, markersize=24, zorder=3)
         node = axis.text(x, y, name, color="white", ha="center", va="center", zorder=4, fontsize=8)
         node.set_text(sheet.short_as_drawn(name, node, _WIDEST * figure.bbox.width))
         if node.get_window_extent().width > _INSIDE * figure.dpi:
             circle.set_visible(False)
-            node.set_bbox({"boxstyle": "round,pad=1.0", "facecolor": _NODE, "edgecolor": "none"})
+            node.set_bbox({"boxstyle": "round,pad=1.0", "facecolor": INK, "edgecolor": "none"})
         if name in inside and sheet.labelled:
             below = y <= 0
             axis.annotate(
@@ -241,7 +238,7 @@ def _edge(
     sheet: Sheet, axis: Axes, start: tuple[float, float], end: tuple[float, float], text: str, *, far: bool
 ) -> None:
     (x1, y1), (x2, y2) = start, end
-    axis.plot([x1, x2], [y1, y2], color=_FAR if far else _NEAR, linestyle="--" if far else "-", linewidth=2, zorder=1)
+    axis.plot([x1, x2], [y1, y2], color=RUN if far else ESTIMATE, linestyle="--" if far else "-", linewidth=2, zorder=1)
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "none"}
     # The diameters of a circle of zones cross in its middle.
     crosses = abs(x1 + x2) + abs(y1 + y2) < 1e-9

@@ -113,14 +113,6 @@ _FLAGS = {
     "initiator_only": ("initiators", "a round trip crosses both directions, so this compares initiators and cannot "
         "show a one-way difference"),
 }  # fmt: skip
-#: What is assumed of runs, because no log, name or label says it.
-ASSUMED = {
-    "one_client": "one client, which these logs do not name",
-    "one_server": "one server, which these logs do not name",
-    "number_counts": "the last number in the names of these files counts repeats",
-    "scenario_from_name": "files whose names differ in more than a number or a time are of different scenarios",
-    "scenario_from_label": "logs below different headings or labels are of different scenarios",
-}
 FLAGS = {flag: sentence for flag, (_, sentence) in _FLAGS.items()}
 SHORT = {flag: word for flag, (word, _) in _FLAGS.items()}
 

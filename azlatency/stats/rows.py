@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from azlatency.stats.result import Verdict
+from azlatency.stats.result import Verdict
 
 Row = dict[str, Any]
 #: Columns of an estimate that do not identify it.

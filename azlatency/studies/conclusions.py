@@ -14,7 +14,7 @@ A number of the study stands in braces, so that the text follows the data: ``{lo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,10 +78,10 @@ def _filled(study: Study, stated: Mapping[str, Any]) -> Conclusion:
 
 
 def _number(study: Study, reference: str, origins: list[Origin]) -> str:
-    for operator, combine in _OPERATORS.items():
-        left, separator, right = reference.partition(operator)
+    for operator in ("/", "-"):
+        left, separator, right = reference.partition(f" {operator} ")
         if separator:
-            return combine(_value(study, left, origins), _value(study, right, origins), reference)
+            return _combined(_value(study, left, origins), _value(study, right, origins), operator, reference)
     value = _value(study, reference, origins)
     if isinstance(value, str):
         return value
@@ -89,19 +89,13 @@ def _number(study: Study, reference: str, origins: list[Origin]) -> str:
     return format_value(low, unit) if low == high else format_interval(low, high, unit)
 
 
-def _ratio(first: _Value, second: _Value, reference: str) -> str:
-    if isinstance(first, str) or isinstance(second, str) or first[2] != second[2] or not second[0]:
-        raise LogError(f"{{{reference}}}: no ratio of these two; refer to two numbers of one unit")
-    return plain(first[0] / second[0])
-
-
-def _difference(first: _Value, second: _Value, reference: str) -> str:
-    if isinstance(first, str) or isinstance(second, str) or first[2] != second[2]:
-        raise LogError(f"{{{reference}}}: no difference of these two; refer to two numbers of one unit")
-    return format_value(first[0] - second[0], first[2], digits=2)
-
-
-_OPERATORS: dict[str, Callable[[_Value, _Value, str], str]] = {" / ": _ratio, " - ": _difference}
+def _combined(first: _Value, second: _Value, operator: str, reference: str) -> str:
+    """Return the ratio (``/``) or the difference (``-``) of two numbers of one unit."""
+    is_ratio = operator == "/"
+    if isinstance(first, str) or isinstance(second, str) or first[2] != second[2] or (is_ratio and not second[0]):
+        noun = "ratio" if is_ratio else "difference"
+        raise LogError(f"{{{reference}}}: no {noun} of these two; refer to two numbers of one unit")
+    return plain(first[0] / second[0]) if is_ratio else format_value(first[0] - second[0], first[2], digits=2)
 
 
 def _value(study: Study, reference: str, origins: list[Origin]) -> _Value:

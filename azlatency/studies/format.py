@@ -48,8 +48,6 @@ _MOST_DECIMALS = 9
 def column_unit(unit: str) -> tuple[float, str]:
     """Return the unit of a table column or chart axis: how many canonical units it is, and its name.
 
-    Examples
-    --------
     >>> column_unit("ns")
     (1000.0, 'µs')
     """
@@ -59,8 +57,6 @@ def column_unit(unit: str) -> tuple[float, str]:
 def fitting_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
     """Return the unit of a table column or chart axis in which all values are readable: the usual one, if they are.
 
-    Examples
-    --------
     >>> fitting_unit("bit/s", [5e9, 2.5e6]), fitting_unit("bit/s", [2.28e6, 30e6]), fitting_unit("ns", [2.69e6, 967e6])
     ((1000000000.0, 'Gbit/s'), (1000000.0, 'Mbit/s'), (1000000.0, 'ms'))
     """
@@ -78,8 +74,6 @@ def fitting_unit(unit: str, values: Iterable[float]) -> tuple[float, str]:
 def prefixed_unit(unit: str, value: float) -> tuple[float, str]:
     """Return the prefixed unit in which a value reads as a number between 1 and 999; ``(1.0, name)`` if it takes none.
 
-    Examples
-    --------
     >>> prefixed_unit("ns", 1_081_380.0)
     (1000000.0, 'ms')
     """
@@ -96,8 +90,6 @@ def one_prefix(values: Iterable[float], unit: str) -> float | None:
 
     None of values that are too far apart: each takes its own prefix.
 
-    Examples
-    --------
     >>> like = one_prefix([77_600, 1_436_000], "ns")
     >>> format_value(77_600, "ns", like=like), format_value(1_436_000, "ns", like=like)
     ('77.6 µs', '1,436 µs')
@@ -118,8 +110,6 @@ def format_value(
 
     It has no digit finer than ``step``, the step in which it was printed; 0 and NaN if that is unknown.
 
-    Examples
-    --------
     >>> format_value(1_081_380, "ns")
     '1.08 ms'
     >>> format_value(8.4916e9, "bit/s")
@@ -144,8 +134,6 @@ def format_interval(
 
     By default, the ends have as many decimals as the width supports.
 
-    Examples
-    --------
     >>> format_interval(1_066_580, 1_096_380, "ns")
     '1.07–1.10 ms'
     >>> format_interval(2.5e5, None, "ns")
@@ -183,8 +171,6 @@ def format_estimate(
 
     None is an open end; two of them mean that there is no interval. Without ``confidence``, the level stands elsewhere.
 
-    Examples
-    --------
     >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns")
     '1.08 ms, 95 % CI 1.07–1.10 ms'
     >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns", confidence=None)
@@ -217,8 +203,6 @@ def plain(value: float | None, digits: int = DIGITS) -> str:
 
     A missing value gives an empty text.
 
-    Examples
-    --------
     >>> plain(1_081.38), plain(0.9953), plain(2.0), plain(math.inf)
     ('1,081', '0.995', '2', '∞')
     """
@@ -231,8 +215,6 @@ def plain(value: float | None, digits: int = DIGITS) -> str:
 def percent(share: float, digits: int = 6) -> str:
     """Format a share, a confidence level or a margin in percent, with at most so many significant digits.
 
-    Examples
-    --------
     >>> percent(0.95), percent(1 - 0.05 / 3, 4), percent(0.000031, 2)
     ('95 %', '98.33 %', '0.0031 %')
     """
@@ -257,8 +239,6 @@ def signed_value(value: float, unit: str, *, like: float | None = None, step: fl
 def duration(*times: float) -> str:
     """Format a duration in ns, or the range of several, in seconds below two minutes and in minutes from there on.
 
-    Examples
-    --------
     >>> duration(3.2e9), duration(276e9), duration(4e9, 6e9)
     ('3.2 s', '4.6 min', '4.0–6.0 s')
     """

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -17,16 +19,11 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )  # fmt: skip
+from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from azlatency.stats.arrays import FloatArray
 from azlatency.studies.format import plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
-    from numpy.typing import NDArray
-
-    from azlatency.stats.arrays import FloatArray
 
 #: Width of a digit, and of a comma or point, as parts of the size of letters.
 _DIGIT, _POINT = 0.64, 0.32

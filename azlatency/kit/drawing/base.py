@@ -9,9 +9,11 @@ from dataclasses import fields, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.text import Text
@@ -21,10 +23,6 @@ from azlatency.kit.drawing.options import NAMES, OPTIONS_DOC, Options, apply, re
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import FORMATS, Chart, Note, fonts, style
 from azlatency.stats.across_runs.run_values import check_columns, check_numbers
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.artist import Artist
 
 Items = TypeVar("Items", "pd.DataFrame", Sequence[object])
 #: Most panels of one figure.

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import seaborn
+from matplotlib.axes import Axes
 
 from azlatency.kit.drawing.base import lines, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
+from azlatency.kit.drawing.sheet import Sheet
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from azlatency.kit.drawing.sheet import Sheet
-
 
 #: What a caption says of the ground truth of round trips.
 CONFIGURED = "×: configured round-trip delay of the emulated link, without the time of the hosts."

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import seaborn
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from azlatency.kit.drawing.sheet import Sheet
-    from azlatency.stats.arrays import FloatArray
+from azlatency.kit.drawing.sheet import Sheet
+from azlatency.stats.arrays import FloatArray
 
 #: Columns that can still be read, and most columns with a horizontal number, on a page and in a column.
 MOST_ENDS, _NUMBER = 12, (9, 6)

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import seaborn
 from matplotlib import rcParams
+from matplotlib.axes import Axes
 from matplotlib.collections import Collection
 from matplotlib.colors import to_hex, to_rgb, to_rgba
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation, Text
 
 from azlatency.kit.drawing.axes import plain_log_ticks
 from azlatency.kit.drawing.palette import DARK, ESTIMATE, HUES, RUN
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 #: Inches of one column and of the page of a journal.
 WIDTHS = {"single": 3.3, "double": 7.0}

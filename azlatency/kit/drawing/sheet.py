@@ -6,19 +6,17 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.text import Text
 
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS, HIGHEST, grow
 from azlatency.kit.drawing.names import Names
 from azlatency.kit.drawing.options import WIDTHS, Options
 from azlatency.kit.objects import NARROW
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.text import Text
 
 # Most lines of a tick label, and of a title of a panel for each of its own lines.
 _LABEL_LINES, _TITLE_LINES = 3, 2

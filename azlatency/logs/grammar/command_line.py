@@ -204,22 +204,11 @@ def _operand(words: Iterator[str], valued: Collection[str]) -> str | None:
 
 
 def option(words: Sequence[str], *names: str, flags: str = "") -> str | None:
-    """Return the value of a command-line option.
+    """Return the value in ``-t 10``, ``-t10``, ``-t0.5s``, ``--time=10`` or ``--time 10``; None without the option.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The words of the command line.
-    *names : str
-        Spellings of the option, for example ``"-t", "--time"``.
-    flags : str
-        One-letter switches that may stand before an option in one word, for a tool that reads its options with getopt:
-        with ``"u"``, the words ``-ub100M`` and ``-ub 100M`` are ``-u -b 100M``, and the value may begin with a letter.
-
-    Returns
-    -------
-    str or None
-        The value in ``-t 10``, ``-t10``, ``-t0.5s``, ``--time=10`` or ``--time 10``; None if the option is absent.
+    ``names``: spellings of the option, ``"-t", "--time"``. ``flags``: one-letter switches that may stand before an
+    option in one word, for a tool that reads its options with getopt: with ``"u"``, the words ``-ub100M`` and
+    ``-ub 100M`` are ``-u -b 100M``, and the value may begin with a letter.
     """
     pattern = _pattern_of(names, flags)
     for index, word in enumerate(words):

@@ -62,11 +62,6 @@ class LineAccounting:
 
     ``DATA`` lines contain a number or fact that is kept, ``KNOWN`` lines belong to the tool but contain nothing to
     keep, ``PROSE`` is text around the logs of a notes file, and ``UNKNOWN`` lines are inside a log but match no rule.
-
-    Attributes
-    ----------
-    kinds : bytearray
-        The kind of each line.
     """
 
     def __init__(self, lines: int) -> None:
@@ -84,10 +79,6 @@ class LineAccounting:
     def raise_range(self, first: int, last: int, kind: int) -> None:
         """Mark lines ``first`` to ``last`` inclusive, except those with a kind of higher priority."""
         self.kinds[first - 1 : last] = self.kinds[first - 1 : last].translate(_AT_LEAST[kind])
-
-    def mark_as_prose(self, number: int) -> None:
-        """Turn an unknown line into prose because it turned out to be around the log, not inside it."""
-        self.kinds[number - 1] = PROSE
 
     def kind_of(self, number: int) -> int:
         """Return the kind of line ``number``."""
@@ -136,22 +127,11 @@ _Entry = tuple[str, Callable[[str], re.Match[str] | None], Callable[..., Any] | 
 
 
 def data(pattern: str, *, hint: str, shape: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a method the reader of every line that a pattern matches. May be stacked.
+    """Make a method the reader of every line that a pattern matches, without white space at its ends. May be stacked.
 
-    Parameters
-    ----------
-    pattern : str
-        Regular expression for the whole line without leading and trailing white space. Bound every repetition.
-    hint : str
-        A literal that every matching line contains.
-    shape : str, optional
-        Pattern of the line, with its prefix, without its digits and points, if many other lines contain the literal.
-
-    Returns
-    -------
-    callable
-        The decorator. The method receives the `Line` and the match; a ValueError or ArithmeticError in it makes the
-        line unknown.
+    The method receives the `Line` and the match; a ValueError or ArithmeticError in it makes the line unknown. Bound
+    every repetition of the pattern. ``hint``: a literal that every matching line contains; ``shape``: a pattern of the
+    line, with its prefix, without its digits and points, if many other lines contain the literal.
     """
 
     def attach(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -163,18 +143,9 @@ def data(pattern: str, *, hint: str, shape: str | None = None) -> Callable[[Call
 
 
 def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-    """Make a method the bulk reader of the lines that another method reads one by one.
+    """Make a method the bulk reader of the lines that another method, with the decorator `data`, reads one by one.
 
-    Parameters
-    ----------
-    reader : callable
-        A method with the decorator `data`.
-
-    Returns
-    -------
-    callable
-        The decorator. The method receives a `UniformBlock` and the match of its first row, and returns whether it read
-        all rows.
+    It receives a `UniformBlock` and the match of its first row, and returns whether it read all rows.
     """
 
     def attach(method: Callable[..., bool]) -> Callable[..., bool]:
@@ -185,17 +156,9 @@ def bulk(reader: Callable[..., Any]) -> Callable[[Callable[..., bool]], Callable
 
 
 def known(*patterns: tuple[str, str] | tuple[str, str, str]) -> tuple[Rule, ...]:
-    """Return rules for lines of the tool that contain nothing to keep.
+    """Return the rules of lines that contain nothing to keep, for the class attribute ``known`` of a `RuleReader`.
 
-    Parameters
-    ----------
-    *patterns : tuple of str
-        A literal that every matching line contains, a pattern of the whole line, and perhaps its ``shape`` (`data`).
-
-    Returns
-    -------
-    tuple of Rule
-        Value for the class attribute ``known`` of a `RuleReader`.
+    ``patterns``: a literal, a pattern of the whole line and perhaps its ``shape``, as in `data`.
     """
     return tuple(Rule(pattern, hint, KNOWN, None, *shape) for hint, pattern, *shape in patterns)
 
@@ -203,14 +166,8 @@ def known(*patterns: tuple[str, str] | tuple[str, str, str]) -> tuple[Rule, ...]
 class RuleReader:
     """Base class of a log that is read line by line.
 
-    Each line is read by the first rule that matches it: the `data` methods in order of definition, then ``known``.
-
-    Attributes
-    ----------
-    known : tuple of Rule
-        Rules for lines that contain nothing to keep; see the function `known`.
-    prefix : re.Pattern or None
-        Pattern that is removed from the start of each line before the rules see it.
+    Each line is read by the first rule that matches it: the `data` methods in order of definition, then ``known``, the
+    rules of lines that contain nothing to keep. ``prefix`` is removed from the start of each line before.
     """
 
     known: ClassVar[tuple[Rule, ...]] = ()
@@ -243,15 +200,7 @@ class RuleReader:
         return cls._grammar
 
     def feed(self, lines: Sequence[Line], accounting: LineAccounting) -> None:
-        """Read lines and mark each of them.
-
-        Parameters
-        ----------
-        lines : sequence of Line
-            The lines of a log, usually ``log.lines``.
-        accounting : LineAccounting
-            Receives the kind of each line, usually ``recorder.accounting``.
-        """
+        """Read the lines of a log, usually ``log.lines``, and mark each of them."""
         read, kinds = self.read, accounting.kinds
         for batch in self._batches(lines, accounting):
             shapes = (batch if isinstance(batch, ShapedLines) else shaped(batch)).shapes
@@ -278,10 +227,6 @@ class RuleReader:
             stop = next((index for index in range(start, len(lines)) if is_other(lines[index].text)), len(lines))
             self.feed(lines[start:stop], accounting)
         return stop
-
-    def feed_line(self, line: Line, accounting: LineAccounting) -> None:
-        """Read one line and mark it."""
-        self.feed([line], accounting)
 
     def _batches(self, lines: Sequence[Line], accounting: LineAccounting) -> Iterator[list[Line]]:
         """Yield the lines that no bulk reader reads."""
@@ -322,17 +267,9 @@ class RuleReader:
         return False
 
     def read(self, line: Line) -> int:
-        """Apply the first rule that matches the whole line.
+        """Apply the first rule that matches the whole line; return its kind, or ``UNMARKED``, which is 0.
 
-        Parameters
-        ----------
-        line : Line
-            The line. A subclass may override this method to change the text before the rules see it.
-
-        Returns
-        -------
-        int
-            The kind of the line; ``UNMARKED``, which is 0, if no rule matches it.
+        A subclass may override this method to change the text before the rules see it.
         """
         text = line[1].strip()
         if len(text) > LONGEST_LINE:

@@ -28,20 +28,11 @@ UnitDefinition = tuple[str, int | Decimal]
 
 
 class Quantity(NamedTuple):
-    """One printed number in its canonical unit.
+    """One printed number: its ``value`` in the canonical ``unit``.
 
-    Attributes
-    ----------
-    value : float
-        The number in ``unit``.
-    unit : str
-        Canonical unit: ``"ns"``, ``"bytes"``, ``"bit/s"``, ``"1/s"``, ``"fraction"``, ``"count"`` and so on.
-    printed : str or None
-        The token exactly as in the log; None for a value that follows exactly from printed ones.
-    resolution : float or None
-        Half the width of the interval that rounds to ``printed``, in ``unit``; None for an exact value such as a count.
-    printed_unit : str or None
-        The unit as the log spells it.
+    ``printed``: the token exactly as in the log; None of a value that follows exactly from printed ones.
+    ``resolution``: half the width of the interval that rounds to it, in ``unit``; None of an exact value such as a
+    count. ``printed_unit``: the unit as the log spells it.
     """
 
     value: float
@@ -91,30 +82,12 @@ class _Unit(NamedTuple):
 def prefixed(
     canonical: str, prefixes: Sequence[str], base: int, ending: str, *, factor: int | Decimal = 1, tool: str = ""
 ) -> dict[str, UnitDefinition]:
-    """Define a unit and its multiples.
+    """Define a unit (``ending``) and its multiples with ``prefixes``, in ascending order: one definition each.
 
-    Parameters
-    ----------
-    canonical : str
-        The canonical unit.
-    prefixes : sequence of str
-        Prefixes in ascending order, for example ``"KMG"``. Each stands for the next power of ``base``.
-    base : int
-        1000 or 1024.
-    ending : str
-        The unit without a prefix, for example ``"B/s"``.
-    factor : int or Decimal
-        How many canonical units the unit without a prefix is, for example 8 for bytes per second in bit/s.
-    tool : str
-        Tool whose name precedes the unit, because other tools give the same spelling another meaning.
+    Each prefix stands for the next power of ``base``. ``factor``: how many canonical units the unit without a prefix
+    is, for example 8 for bytes per second in bit/s. ``tool`` precedes the name of a unit to which other tools give
+    another meaning.
 
-    Returns
-    -------
-    dict of str to tuple
-        One definition per prefix, and one without a prefix.
-
-    Examples
-    --------
     >>> prefixed("bit/s", "KM", 1000, "bps")
     {'bps': ('bit/s', 1), 'Kbps': ('bit/s', 1000), 'Mbps': ('bit/s', 1000000)}
     >>> prefixed("bytes", "K", 1024, "B", tool="fio")
@@ -131,18 +104,9 @@ _NO_UNIT = _Unit("", 0, 1, "", [])
 
 
 def register_units(units: Mapping[str, UnitDefinition]) -> None:
-    """Add the units that a parser defines.
+    """Add the units of a parser: canonical unit and factor by name; `UnitError` if a name has another meaning.
 
-    Parameters
-    ----------
-    units : mapping of str to tuple
-        Canonical unit and factor by the name of the unit. Where tools disagree about a name, write the tool in front of
-        it, ``"psping MB/s"``; the tables show the last word only.
-
-    Raises
-    ------
-    UnitError
-        If a unit of that name exists with another meaning.
+    Where tools disagree about a name, write the tool in front of it, ``"psping MB/s"``; the tables show the last word.
     """
     new = {name: _define(name, canonical, factor) for name, (canonical, factor) in units.items()}
     for name, unit in new.items():
@@ -189,39 +153,17 @@ register_units(
 
 
 def quantity(token: str, unit: str, *, significant: int | None = None) -> Quantity:
-    """Convert a printed token with its unit.
+    """Convert a printed token, which may have thousands separators, with its unit; `UnitError` if either is unknown.
 
-    Parameters
-    ----------
-    token : str
-        The number as printed. Thousands separators (``"1,234.5"``) are allowed.
-    unit : str
-        A unit of this module or of a parser, for example ``"usec"`` or ``"sockperf MBps"``.
-    significant : int, optional
-        Number of significant digits, for a tool that rounds to them and then strips trailing zeros. qperf does: its
-        "59 K/sec" means 59.0, so the last printed digit understates the precision.
+    ``significant``: number of significant digits, for a tool that rounds to them and then strips trailing zeros. qperf
+    does: its "59 K/sec" means 59.0, so the last printed digit understates the precision.
 
-    Returns
-    -------
-    Quantity
-        The number in the canonical unit, with the half-width of its rounding interval.
-
-    Raises
-    ------
-    UnitError
-        If the unit is unknown or the token is not a number.
-
-    Examples
-    --------
     >>> quantity("0.573", "ms").value
     573000.0
     >>> quantity("59", "K/sec", significant=3).resolution
     50.0
     """
-    try:
-        canonical, times, over, shown, steps = _UNITS[unit]
-    except KeyError:
-        raise UnitError(f"unknown unit {unit!r}") from None
+    canonical, times, over, shown, steps = _find(unit)
     # Nearly every token has digits and at most one point. A ratio of integers is exact, and much faster than `Decimal`.
     whole, _, rest = token.partition(".")
     plain = whole + rest
@@ -241,25 +183,8 @@ def quantity(token: str, unit: str, *, significant: int | None = None) -> Quanti
 
 
 def count(token: str) -> Quantity:
-    """Convert a printed count.
+    """Convert a printed count, which may have thousands separators; `UnitError` if it is not a whole number.
 
-    Parameters
-    ----------
-    token : str
-        A whole number. Thousands separators are allowed.
-
-    Returns
-    -------
-    Quantity
-        The count, without a resolution because it is exact.
-
-    Raises
-    ------
-    UnitError
-        If the token is not a whole number.
-
-    Examples
-    --------
     >>> count("430,972").value
     430972.0
     """
@@ -272,27 +197,8 @@ def exact_bytes(token: str) -> Quantity:
 
 
 def nanoseconds(token: str, unit: str) -> int:
-    """Convert a printed time to whole nanoseconds, without binary floating point.
+    """Convert a printed time to whole nanoseconds, without binary floating point; `UnitError` if it is not a time.
 
-    Parameters
-    ----------
-    token : str
-        The time as printed, for example seconds since 1970 with nine decimals.
-    unit : str
-        A unit of time.
-
-    Returns
-    -------
-    int
-        The time in ns.
-
-    Raises
-    ------
-    UnitError
-        If the unit is not a unit of time or the token is not a number.
-
-    Examples
-    --------
     >>> nanoseconds("1795228093.993389001", "sec")
     1795228093993389001
     """

@@ -234,17 +234,8 @@ class Parser:
     reader: ClassVar[type[LineReader]]
 
     def parse(self, log: Log, recorder: Recorder) -> None:
-        """Read one log.
+        """Read one log into ``recorder``: runs, their numbers, and the kind of every line (`Recorder.accounting`).
 
-        Parameters
-        ----------
-        log : Log
-            The log to read.
-        recorder : Recorder
-            Receives the runs, their numbers, and the classification of every line (`Recorder.accounting`).
-
-        Notes
-        -----
         Must not raise on any text. If it does, the runs recorded so far are kept and an error event names the parser.
         """
         reader = self.reader(log, recorder)
@@ -252,17 +243,9 @@ class Parser:
         reader.finish(log.last_line)
 
     def find_continued(self, logs: Sequence[Sequence[Line]]) -> list[int]:
-        """Return which of the logs that follow each other in a text continue the log above; none by default.
+        """Return the indexes of the logs that are part of the log above; none by default.
 
-        Parameters
-        ----------
-        logs : sequence of sequence of Line
-            The lines of consecutive logs of this tool.
-
-        Returns
-        -------
-        list of int
-            Indexes of the logs that are part of the log above, since the lines of several runs are mixed.
+        ``logs``: the lines of consecutive logs of this tool, which may be of several runs whose lines are mixed.
         """
         return []
 

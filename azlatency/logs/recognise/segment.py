@@ -216,7 +216,7 @@ def classify_remaining_lines(source: Source, accounting: LineAccounting, segment
     if accounting.find(UNKNOWN) and (_is_notes(source, segments) if notes is None else notes):
         for log, loose in zip(segments.logs, segments.loose, strict=True):
             for number in _find_prose(log, accounting, loose=loose):
-                accounting.mark_as_prose(number)
+                accounting.mark_range(number, number, PROSE)
 
 
 def find_lost_lines(

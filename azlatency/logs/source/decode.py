@@ -73,18 +73,9 @@ class SourceError(ValueError):
 class Source:
     """One input file or archive member.
 
-    Attributes
-    ----------
-    path : str
-        Path as given; an archive member follows after ``!``, and its member after another one.
-    sha256 : str
-        SHA-256 of the raw bytes.
-    size_bytes : int
-        Number of bytes after decompression.
-    encoding : str
-        Name of the encoding.
-    text : str or FileText
-        Decoded text with line feeds only, before `lines` removes escape sequences.
+    ``path``: as given; an archive member follows after ``!``, and its member after another one. ``sha256``: of the raw
+    bytes; ``size_bytes``: after decompression; ``text``: decoded, with line feeds only, before `lines` removes escape
+    sequences.
     """
 
     path: str

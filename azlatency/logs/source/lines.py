@@ -130,24 +130,12 @@ class UniformBlock(Sequence[Line]):
     def columns(
         self, match: re.Match[str], *, widths: Sequence[str] = (), **decimals: int | None
     ) -> dict[str, NDArray[np.int64]] | None:
-        """Read the numbers of all rows as columns.
+        """Read the numbers of all rows as one exact int64 array per named group of the match of the first row.
 
-        Parameters
-        ----------
-        match : re.Match
-            Match of the first row. Its named groups say where the numbers are.
-        widths : sequence of str
-            Groups whose number of characters is needed too, as the column ``"NAME width"``.
-        **decimals : int
-            Groups that vary, each with the power of ten that turns its number into an integer: ``time=6`` converts
-            milliseconds to nanoseconds; None if the number is not needed. Groups that took no part in the match are
-            skipped.
-
-        Returns
-        -------
-        dict of str to ndarray or None
-            One exact int64 array of shape (length,) per group and width. None if rows differ in more than these
-            numbers.
+        ``decimals``: the groups that vary, each with the power of ten that turns its number into an integer (``time=6``
+        converts milliseconds to nanoseconds), None if the number is not needed; groups that took no part in the match
+        are skipped. ``widths``: groups whose number of characters is needed too, as the column ``"NAME width"``. None
+        if rows differ in more than these numbers.
         """
         import numpy as np
 

@@ -117,7 +117,8 @@ class Host:
             run.add_event("icmp_error", "info", text, self.last_line)
         if elapsed is not None:
             run.add_metric("elapsed", quantity(elapsed.token, "sec"), elapsed.line, scope="process")
-        self._store_samples(log)
+        if self.samples:
+            run.add_samples(**timed_columns(run, self.samples, log.option("-p", "--period"), "ms"))
         self._store_blocks(log)
         if run.value("rtt_mean") is None and self.running_mean is not None:
             run.add_metric("rtt_mean", *self.running_mean)
@@ -181,11 +182,6 @@ class Host:
         metric = {"min": "rtt_min", "avg": "rtt_mean", "max": "rtt_max"}[name]
         if self.run.value(metric) is None:
             self.run.add_metric(metric, quantity(token, "ms"), line)
-
-    def _store_samples(self, log: Log) -> None:
-        if not self.samples:
-            return
-        self.run.add_samples(**timed_columns(self.run, self.samples, log.option("-p", "--period"), "ms"))
 
     def _store_blocks(self, log: Log) -> None:
         """Store the ``-Q`` blocks as intervals, and their totals if no summary follows."""

@@ -20,7 +20,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
         if line.text.lstrip().startswith("{"):
             index = _read_document(log, recorder, line_map, index)
         else:
-            MtrText(log, recorder).feed_line(line, recorder.accounting)
+            MtrText(log, recorder).feed([line], recorder.accounting)
             index += 1
 
 

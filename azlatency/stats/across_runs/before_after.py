@@ -67,10 +67,9 @@ def pairings(after: pd.DataFrame, before: pd.DataFrame) -> list[Pairing]:
             x, y = here[here["method"] == method_after], there[there["method"] == method_before]
             if max(x["path"].nunique(), y["path"].nunique()) > 1:
                 continue
-            method = method_after
-            if method_after != method_before:
-                method = f"{method_after} against {method_before}"
-            matches.append(Pairing(path=_name(x, y), method=method, after=x, before=y, by_zone=place not in common))
+            method = " against ".join(dict.fromkeys([method_after, method_before]))
+            name = " against ".join(dict.fromkeys(map(str, [*x["path"], *y["path"]])))
+            matches.append(Pairing(path=name, method=method, after=x, before=y, by_zone=place not in common))
     return matches
 
 
@@ -153,11 +152,6 @@ def _methods(after: pd.DataFrame, before: pd.DataFrame) -> list[tuple[str, str]]
         unmatched = [candidate for candidate in candidates if candidate not in methods]
         pairs += [(str(method), str(partner)) for partner in ([method] if method in candidates else unmatched)]
     return pairs
-
-
-def _name(x: pd.DataFrame, y: pd.DataFrame) -> str:
-    names = list(dict.fromkeys([*x["path"], *y["path"]]))
-    return str(names[0]) if len(names) == 1 else " against ".join(map(str, names))
 
 
 def _with_flags(row: Row, pairing: Pairing, sides: Sides, setting: Setting) -> Row:

@@ -20,7 +20,7 @@ Statistics 79:551 (1997), interval of the time of a change.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -79,10 +79,11 @@ def find_steps(values: FloatArray, alpha: float = 0.05) -> list[Step]:
     return [_moved(step, at, begin, end) for step, begin, at, end in around]
 
 
-def step_at(values: FloatArray, at: int, alpha: float = 0.05) -> Step | None:
-    """Return the step at a place between two levels that other data chose, if it is significant at ``alpha``."""
-    step = _measured(_scores(values)[0], at, 0, _p_of_one)
-    return step if step.p <= alpha else None
+def step_at(values: FloatArray, places: Collection[int], alpha: float = 0.05) -> Step | None:
+    """Return the clearest step at places that other data chose, if there is one that is significant at ``alpha``."""
+    scores = _scores(values)[0]
+    clearest = min((_measured(scores, at, 0, _p_of_one) for at in places), key=lambda step: step.p)
+    return clearest if clearest.p <= alpha else None
 
 
 def drift(values: FloatArray, steps: list[Step], alpha: float = 0.05) -> float | None:

@@ -410,9 +410,7 @@ def _search_dates(every: Sequence[_Series], found: Sequence[_Found], error: floa
     tests = sum(map(len, places))
     result = list(found)
     for number, (one, tried) in enumerate(zip(every, places, strict=True)):
-        steps = [step for at in tried if (step := step_at(one.values, at, error / tests))]
-        if steps:
-            step = min(steps, key=lambda step: step.p)
+        if tried and (step := step_at(one.values, tried, error / tests)):
             result[number] = _levels(one, [step], tests)._replace(at_date_of_others=True)
     return result
 

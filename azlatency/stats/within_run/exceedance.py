@@ -111,30 +111,30 @@ def table_counts(limit: float, n: int, ranks: Sequence[int], values: Sequence[fl
 
 
 def table_exceedance(
-    limit: float, n: int, ranks: Sequence[int], values: Sequence[float], *, confidence: float = 0.95, unit: str = "ns"
+    limit: float, n: int, ranks: Sequence[int], values: Sequence[float], *, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a printed percentile table."""
+    """Bound the share above a limit (ns) from a printed percentile table."""
     if len(ranks) != len(values) or any(not 1 <= rank <= n for rank in ranks):
-        return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["counts_conflict"])])
-    return _bounded(limit, n, table_counts(limit, n, ranks, values) if ranks else None, confidence, unit)
+        return pd.DataFrame([_blank(limit, n, confidence, "ns", TABLE, ["counts_conflict"])])
+    return _bounded(limit, n, table_counts(limit, n, ranks, values) if ranks else None, confidence)
 
 
 def histogram_exceedance(
-    limit: float, low: FloatArray, high: FloatArray, counts: FloatArray, *, confidence: float = 0.95, unit: str = "ns"
+    limit: float, low: FloatArray, high: FloatArray, counts: FloatArray, *, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Bound the share above a limit from a frequency table: exact, unless the limit is inside of a class."""
+    """Bound the share above a limit (ns) from a frequency table: exact, unless the limit is inside of a class."""
     n = int(counts.sum())
     bounds = int(counts[low >= limit].sum()), int(counts[~(high <= limit)].sum())
-    return _bounded(limit, n, bounds, confidence, unit)
+    return _bounded(limit, n, bounds, confidence)
 
 
-def _bounded(limit: float, n: int, counts: tuple[int, int] | None, confidence: float, unit: str) -> pd.DataFrame:
-    """Return the share of ``n`` values above a limit, of which the smallest and the largest count are known.
+def _bounded(limit: float, n: int, counts: tuple[int, int] | None, confidence: float) -> pd.DataFrame:
+    """Return the share of ``n`` values above a limit (ns), of which the smallest and the largest count are known.
 
     The ends are those of the intervals of Clopper & Pearson (1934) at either count.
     """
     if not n or counts is None:
-        return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, ["no_values"])])
+        return pd.DataFrame([_blank(limit, n, confidence, "ns", TABLE, ["no_values"])])
     fewest, most = counts
     flags = ["within_run_floor", *(["interpolated"] if fewest < most else [])]
     numbers = {
@@ -142,4 +142,4 @@ def _bounded(limit: float, n: int, counts: tuple[int, int] | None, confidence: f
         "low": clopper_pearson(fewest, n, confidence)[0],
         "high": clopper_pearson(most, n, confidence)[1],
     }
-    return pd.DataFrame([_blank(limit, n, confidence, unit, TABLE, flags) | numbers])
+    return pd.DataFrame([_blank(limit, n, confidence, "ns", TABLE, flags) | numbers])

@@ -226,12 +226,9 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
     return pd.DataFrame(rows, columns=list(_RATES)).astype(_RATES)
 
 
+@once_per_study
 def rates_of_study(study: Study | Logs) -> pd.DataFrame:
     """Return `throughput_series` of all tests of a study, computed once: several answers use it."""
-    return once_per_study(study, _rates_of_study)
-
-
-def _rates_of_study(study: Study | Logs) -> pd.DataFrame:
     return throughput_series(study.intervals, client_runs(study))
 
 

@@ -22,6 +22,7 @@ from azlatency.studies.runs.run_table import DOUBTFUL, END_COLUMNS, FROM_TABLE, 
 from azlatency.studies.runs.selection import is_window
 from azlatency.studies.runs.throughput import throughput
 from azlatency.studies.runs.treatments import (
+    ASSUMED,
     FROM_LABEL,
     FROM_NAME,
     NUMBER_COUNTS,
@@ -54,9 +55,9 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
     codes = runs["assumed"].fillna("").str.split()
     used = used_runs(study)
-    for code, sentence in _SENTENCES.items():
+    for code in (ONE_CLIENT, ONE_SERVER):
         count = sum(code in each.split() for each in used["assumed"].fillna(""))
-        lines += [f"assumed: {sentence} ({count_of(count, 'run')})"] * (count > 0)
+        lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     # A number that tells nothing apart from anything counts nothing.
     lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs)
     lines += windows_used(study)
@@ -69,12 +70,6 @@ def assumptions(study: Study | Logs) -> list[str]:
     lines += _overlapping(runs)
     lines += in_words(runs, without_result(study))
     return [*lines, *doubtful_rows(study)]
-
-
-_SENTENCES = {
-    ONE_CLIENT: "one client, which these logs do not name",
-    ONE_SERVER: "one server, which these logs do not name",
-}
 
 
 def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
@@ -120,12 +115,8 @@ def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
     described = [(method, of_files[file]) for file, method in by_file.itertuples(index=False) if of_files[file]]
     if not all(of_files[file] for file in counted["file"]) or len({*described}) < len(described):
         return []
-    quoted = [f'"{toml_text(pattern)}"' for pattern in patterns]
-    return [f"; if it names a thing, add below [study]: pattern = {_one_or_list(quoted)}"]
-
-
-def _one_or_list(quoted: Sequence[str]) -> str:
-    return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
+    quoted = ", ".join(f'"{toml_text(pattern)}"' for pattern in patterns)
+    return [f"; if it names a thing, add below [study]: pattern = {quoted if len(patterns) == 1 else f'[{quoted}]'}"]
 
 
 def _may_name_a_thing(file: str) -> bool:
@@ -351,16 +342,12 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 def _without_numbers(kind: str) -> str:
     """Return the words of a name without its number; not those of tools, so that runs of several have one scenario."""
-    levels = [_WORD.split(level.replace("*", "")) for level in levels_of(kind)]
-    texts = ["".join(_without_tools(words)).strip("-_. =") for words in levels]
+    texts = []
+    for level in levels_of(kind):
+        *words, end = _WORD.split(level.replace("*", ""))  # what stands in front of each word, and the word
+        kept = [front + word for front, word in zip(words[::2], words[1::2], strict=True) if not is_tool(word)]
+        texts.append("".join([*kept, end]).strip("-_. ="))
     return "/".join(filter(None, texts)) or "same"
-
-
-def _without_tools(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of a level and what stands between them, without the names of tools and what is in front."""
-    for at in range(1, len(words), 2):
-        yield from () if is_tool(words[at]) else words[at - 1 : at + 1]
-    yield words[-1]
 
 
 def joining_entry(files: Sequence[str]) -> list[str]:

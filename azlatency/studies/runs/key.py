@@ -17,7 +17,7 @@ import pandas as pd
 from azlatency.logs.grammar.command_line import UNKNOWN_SETTING, settings_of
 from azlatency.logs.parsers import find_parser, load_parsers
 from azlatency.logs.schema import refuse_foreign
-from azlatency.studies.format import did_you_mean, format_value
+from azlatency.studies.format import count_of, did_you_mean, format_value
 
 #: A test of less than a second, or of fewer bytes than 100 segments of 1448 bytes, shows how a transfer starts.
 BURST_NS, BURST_BYTES = 1e9, 100 * 1448
@@ -48,10 +48,6 @@ class Field(NamedTuple):
     on_path: bool = False
 
 
-def _number(noun: str, nouns: str = "") -> Callable[[float], str]:
-    return lambda value: f"{value:,.0f} {noun if value == 1 or not nouns else nouns}"
-
-
 def _rate(value: float) -> str:
     number, unit = format_value(value, "bit/s", digits=6).split(" ")
     return f"{float(number):g} {unit}" if value else "unlimited"
@@ -61,7 +57,7 @@ FIELDS = (
     Field("message_bytes", "mixed_sizes", lambda value: f"{value:.0f} B", "unknown size"),
     Field("request_bytes", "mixed_sizes", lambda value: f"request {value:.0f} B", "unknown request"),
     Field("response_bytes", "mixed_sizes", lambda value: f"response {value:.0f} B", "unknown response"),
-    Field("connections", "mixed_settings", _number("connection", "connections"), "unknown connections"),
+    Field("connections", "mixed_settings", lambda value: count_of(round(value), "connection"), "unknown connections"),
     Field("target_rate_bit_s", "mixed_settings", _rate, "unknown rate"),
     Field("amount", "mixed_amounts", str, "unknown amount"),
     Field("warmup_ns", "mixed_settings", lambda value: f"warm-up {value / 1e9:g} s", "unknown warm-up"),

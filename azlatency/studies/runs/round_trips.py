@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -83,23 +82,15 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP, percentiles: Seq
         raise ValueError(f"quantity {quantity!r} is not one of {', '.join(_METRICS)}")
     if wrong := [p for p in percentiles if not 0 < p < 100]:
         raise ValueError(f"percentile {wrong[0]:g} is not between 0 and 100; write 99.9 for the 99.9th percentile")
-    runs = once_per_study(study, _computation(quantity, tuple(dict.fromkeys(percentiles))))
+    runs = _latency(study, quantity, tuple(dict.fromkeys(percentiles)))
     return document(runs, "runs", "run_table", "latency")
 
 
-@cache
-def _computation(quantity: str, percentiles: tuple[float, ...]) -> Callable[[Study | Logs], pd.DataFrame]:
-    quantiles = {"median_ns": 0.5, "p99_ns": 0.99}
-    return partial(
-        _latency,
-        quantity=quantity,
-        quantiles=quantiles | {f"p{percentile:g}_ns": round(percentile / 100, 12) for percentile in percentiles},
-    )
-
-
-def _latency(study: Study | Logs, quantity: str, quantiles: Mapping[str, float]) -> pd.DataFrame:
-    """Return the runs; ``quantiles`` are the columns of quantiles, the median among them."""
+@once_per_study
+def _latency(study: Study | Logs, quantity: str, percentiles: tuple[float, ...]) -> pd.DataFrame:
     prefix = _METRICS[quantity]
+    quantiles = {"median_ns": 0.5, "p99_ns": 0.99}
+    quantiles |= {f"p{percentile:g}_ns": round(percentile / 100, 12) for percentile in percentiles}
     runs = client_runs(study)
     metrics = study.metrics
     for column, metric in (

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import wraps
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,27 @@ REVERSE = "-reverse"
 ROLES_OF_TEST = {"stream-bidir": ("TX-C", "RX-S"), "stream-bidir-reverse": ("RX-C", "TX-S")}
 
 
+Compute = TypeVar("Compute", bound=Callable[..., pd.DataFrame])
+
+
+def once_per_study(compute: Compute) -> Compute:
+    """Make a function of a study, and of options, compute its frame once; each caller gets a copy."""
+
+    @wraps(compute)
+    def copy_of_frame(study: Study | Logs, *options: Hashable) -> pd.DataFrame:
+        if not isinstance(study, TableSet):
+            refuse_foreign(study)
+            name = repr(study) if isinstance(study, str) else type(study).__name__
+            raise TypeError(f"{name:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
+        frames, key = study.computed, (compute, *options)
+        if key not in frames:
+            frames[key] = compute(study, *options)
+        return frames[key].copy(deep=False)  # pandas copies a column when either frame changes it
+
+    return cast("Compute", copy_of_frame)
+
+
+@once_per_study
 def run_table(study: Study | Logs) -> pd.DataFrame:
     """Return one row per run, with its path and method.
 
@@ -75,30 +97,30 @@ def run_table(study: Study | Logs) -> pd.DataFrame:
         run, nor a row of a table whose window overlaps a later one). The index is ``run_id``. Rows are ordered by the
         scenarios of the manifest, then by file (2 before 10).
     """
-    return document(once_per_study(study, _run_table), "runs", "run_table")
-
-
-def once_per_study(study: Study | Logs, compute: Callable[[Study | Logs], pd.DataFrame]) -> pd.DataFrame:
-    """Return a copy of the frame that ``compute`` returned for the study when it was first asked for."""
-    if not isinstance(study, TableSet):
-        refuse_foreign(study)
-        name = repr(study) if isinstance(study, str) else type(study).__name__
-        raise TypeError(f"{name:.80} is neither a study nor logs; pass az.load(NAME) or az.parse(PATH)")
-    frames = study.computed
-    if compute not in frames:
-        frames[compute] = compute(study)
-    return frames[compute].copy(deep=False)  # pandas copies a column when either frame changes it
+    runs = _described_runs(study)
+    paths = list(runs["path"])
+    ends = [path.end_names for path in paths]
+    runs["path"] = _texts([path.text for path in paths], runs)
+    for place, column in enumerate(("client_end", "server_end")):
+        runs[column] = _texts([names[place] for names in ends], runs)
+    position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
+    runs["order"] = runs["scenario"].map(position).fillna(len(position))
+    runs["natural"] = runs["file"].map(natural_key)
+    runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
+    runs["counted"] &= ~overlapping_windows(runs, lambda: _numbers_of_rows(study))
+    return document(runs.drop(columns=["order", "natural"]).set_index("run_id"), "runs", "run_table")
 
 
 def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
     """Return runs of a study with `NetworkPath` objects in the column ``path``, to name the paths of two studies."""
-    described = once_per_study(study, _described_runs)
+    described = _described_runs(study)
     by_source = dict(zip(described["run_id"], described["path"], strict=True))
     # Both rows of a bidirectional test have the path of its run.
     paths = [by_source[run_id.removesuffix(REVERSE)] for run_id in runs.index]
     return runs.assign(path=_objects(paths, runs.index))
 
 
+@once_per_study
 def _described_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
@@ -264,21 +286,6 @@ def _objects(paths: list[NetworkPath], index: pd.Index) -> pd.Series:
     return pd.Series(paths, index, dtype=object)
 
 
-def _run_table(study: Study | Logs) -> pd.DataFrame:
-    runs = once_per_study(study, _described_runs)
-    paths = list(runs["path"])
-    ends = [path.end_names for path in paths]
-    runs["path"] = _texts([path.text for path in paths], runs)
-    for place, column in enumerate(("client_end", "server_end")):
-        runs[column] = _texts([names[place] for names in ends], runs)
-    position = {scenario: index for index, scenario in enumerate(_info(study).get("scenarios", []))}
-    runs["order"] = runs["scenario"].map(position).fillna(len(position))
-    runs["natural"] = runs["file"].map(natural_key)
-    runs = runs.sort_values(["order", "natural", "file", "first_line"], kind="stable")
-    runs["counted"] &= ~overlapping_windows(runs, lambda: _numbers_of_rows(study))
-    return runs.drop(columns=["order", "natural"]).set_index("run_id")
-
-
 def overlapping_windows(runs: pd.DataFrame, numbers: Callable[[], pd.Series]) -> pd.Series:
     """Return which rows of a table share time with another one of their path and method that counts.
 
@@ -372,12 +379,9 @@ def _transferred(study: Study | Logs, runs: pd.DataFrame) -> dict[str, float]:
     return {str(run_id): float(size) for side in reversed(SIDES) for run_id, size in sizes[side].items()}
 
 
+@once_per_study
 def client_runs(study: Study | Logs) -> pd.DataFrame:
     """Return `client_side_runs` of the run table of a study, named once."""
-    return document(once_per_study(study, _client_runs), "runs", "run_table")
-
-
-def _client_runs(study: Study | Logs) -> pd.DataFrame:
     return client_side_runs(run_table(study))
 
 

@@ -65,10 +65,11 @@ def throughput(study: Study | Logs, *, sender_only: bool = False) -> pd.DataFram
     Single node   iperf3 TCP      2.570000e+10 receiver
     Single node qperf tcp_bw      2.256000e+10 receiver
     """
-    runs = document(once_per_study(study, _throughput), "runs", "run_table", "throughput")
+    runs = document(_throughput(study), "runs", "run_table", "throughput")
     return runs if sender_only else runs[runs["side"] == "receiver"]
 
 
+@once_per_study
 def _throughput(study: Study | Logs) -> pd.DataFrame:
     runs = client_runs(study)
     goodput = _with_goodput(runs, stream_rows(study.metrics, ""))

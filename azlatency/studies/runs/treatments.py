@@ -34,6 +34,14 @@ from azlatency.studies.manifest.names import (
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
+#: What is assumed of runs, because no log, name or label says it.
+ASSUMED = {
+    ONE_CLIENT: "one client, which these logs do not name",
+    ONE_SERVER: "one server, which these logs do not name",
+    NUMBER_COUNTS: "the last number in the names of these files counts repeats",
+    FROM_NAME: "files whose names differ in more than a number or a time are of different scenarios",
+    FROM_LABEL: "logs below different headings or labels are of different scenarios",
+}
 #: Numbers that count nothing: 0.1, -1.
 _FRACTION = re.compile(r"[+-]?\d+\.\d+|[+-]\d+")
 #: What stands around labels.
@@ -122,7 +130,10 @@ def _by_names(
         counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
-        parts = {key: tuple(sorted((*parts[key], *name.counters), key=_place)) for key, name in names.items()}
+        parts = {
+            key: tuple(sorted((*parts[key], *name.counters), key=lambda part: (-part.level, part.start)))
+            for key, name in names.items()
+        }
     texts = {key: tuple((part.level, part.text.casefold()) for part in kept) for key, kept in parts.items()}
     # A word that some names say twice tells them apart: "az1-az1", "victim_ping_attacker_ping".
     first = next(iter(texts.values()))
@@ -156,10 +167,6 @@ def _have_other_counters(names: Iterable[Name]) -> bool:
     """Return whether names count with different words."""
     words = {frozenset(part.text.casefold() for part in name.counters) for name in names}
     return any(one and other and not one & other for one, other in combinations(words, 2))
-
-
-def _place(part: Part) -> tuple[int, int]:
-    return -part.level, part.start
 
 
 def _of_level(texts: Sequence[tuple[int, str]], level: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import atexit
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +30,7 @@ from azlatency.studies.store.folders import check_study_name, data_folder
 from azlatency.studies.store.hosts import hosts_frame
 from azlatency.studies.store.remote import checked_out, is_url, local_path
 from azlatency.studies.store.replacing import recover
-from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_stored
+from azlatency.studies.store.tables import TABLE_FILES, read_samples, read_stored, sample_folder
 
 #: The content of `STAMP_FILE`: what was imported, and by which version of the parsers.
 Stamp: TypeAlias = dict[str, Any]
@@ -304,7 +304,8 @@ def altered_files(folder: Path, stamp: Stamp, *tables: str) -> list[str]:
 def read_table(folder: Path, name: str) -> pa.Table:
     """Read one table of an imported study. Rows are in the order of the logs, samples in that of the tools first."""
     if name == "samples":
-        return pa.concat_tables([schema.arrow_schema(name).empty_table(), *_samples_by_tool(folder)])
+        files = sorted(folder.glob(f"{sample_folder('*')}/{TABLE_FILES}"))
+        return pa.concat_tables([schema.arrow_schema(name).empty_table(), *map(read_samples, files)])
     table = read_stored(folder, name)
     return with_import_time(table, read_stamp(folder)) if name == "sources" else table
 
@@ -315,13 +316,6 @@ def with_import_time(sources: pa.Table, stamp: Stamp) -> pa.Table:
     moment = pa.scalar(stamp["imported_at"]).cast(table_schema.field("imported_at").type)
     position = table_schema.names.index("imported_at")
     return sources.add_column(position, "imported_at", pa.repeat(moment, sources.num_rows)).cast(table_schema)
-
-
-def _samples_by_tool(folder: Path) -> Iterator[pa.Table]:
-    """Yield the samples of each tool, then those of its large logs."""
-    for of_tool in sorted((folder / "samples").glob("tool=*")):
-        for file in sorted(of_tool.glob(TABLE_FILES)):
-            yield read_samples(file)
 
 
 def empty_stamp() -> Stamp:

@@ -44,10 +44,10 @@ SAID = {
         "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
-        "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington "
-        "DC wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short to test: Chennai and "
-        "Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the end "
-        "of a mean over 30 days, so weekly means may show the change earlier",
+        "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
+        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short "
+        "to test: Chennai and Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each "
+        "date is the end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of a path without a confirmed change differ by up to 2.32 times (us-east-wdc04-a → "
         "us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },

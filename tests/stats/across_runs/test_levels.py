@@ -81,9 +81,9 @@ def test_the_shortest_two_levels_are_tested_as_well() -> None:
 @pytest.mark.parametrize("process", ["lognormal", "exponential", "two levels at random", "AR(1) 0.5"])
 def test_a_place_that_was_chosen_beforehand_keeps_its_error(process: str) -> None:
     rng = stream(77)
-    wrong = sum(step_at(HEALTHY[process](rng, 40), 20, 0.05) is not None for _ in range(400))
+    wrong = sum(step_at(HEALTHY[process](rng, 40), [20], 0.05) is not None for _ in range(400))
     moved = sum(
-        step_at(HEALTHY["lognormal"](rng, 40) * np.repeat([1, 1.05], 20), 20, 0.05) is not None for _ in range(50)
+        step_at(HEALTHY["lognormal"](rng, 40) * np.repeat([1, 1.05], 20), [20], 0.05) is not None for _ in range(50)
     )
     searched = sum(bool(find_steps(HEALTHY["lognormal"](rng, 40) * np.repeat([1, 1.05], 20))) for _ in range(50))
     assert wrong <= 400 * 0.08 and moved > searched

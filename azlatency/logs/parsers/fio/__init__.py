@@ -134,7 +134,7 @@ class FioParser(Parser):
                 jobs.append(job)
                 recorder.accounting.mark(line.number, DATA)
             else:
-                text.feed_line(line, recorder.accounting)
+                text.feed([line], recorder.accounting)
         text.close(log.last_line + 1)
         write_runs(jobs, recorder, log)
 

@@ -33,7 +33,7 @@ def read_json(log: Log, recorder: Recorder) -> None:
             reader.begin_after_summary(line)
             reader.run.set(dialect="iputils-json")
         if match is None or not isinstance(members, dict) or not _read_object(reader, line, members, match["stamp"]):
-            reader.feed_line(line, recorder.accounting)
+            reader.feed([line], recorder.accounting)
             continue
         recorder.accounting.mark(line.number, DATA)
         reader.ping.last_line = line.number
