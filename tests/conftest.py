@@ -46,7 +46,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = super()._split_scope(nodeid)
             if file.endswith(".ipynb"):
                 return "notebooks"
-            return "pages" if re.search("/(pages|kit|site)/", file) else file
+            return "pages" if re.search("/(gate|pages|kit|site)/", file) else file
 
     return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
 
