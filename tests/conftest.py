@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 from _pytest.runner import runtestprotocol
 from helpers.places import ROOT, SHARED
 from hypothesis import HealthCheck, settings
@@ -17,6 +19,21 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("slow-machine", settings.get_profile("default"), max_examples=15)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Rewrite the assertions of the test files before the workers start, each of which would otherwise do so again."""
+    if hasattr(config, "workerinput") or not config.getoption("tx", None) or sys.dont_write_bytecode:
+        return
+    state = config.stash[rewrite.assertstate_key]
+    for place in (Path(argument.partition("::")[0]) for argument in config.args):
+        for file in place.rglob("test_*.py") if place.is_dir() else [place] * (place.suffix == ".py"):
+            folder = rewrite.get_cache_dir(file)
+            folder.mkdir(parents=True, exist_ok=True)
+            pyc = folder / (file.stem + rewrite.PYC_TAIL)
+            if rewrite._read_pyc(file, pyc) is None:
+                status, code = rewrite._rewrite_test(file, config)
+                rewrite._write_pyc(state, code, status, pyc)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -29,7 +46,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = super()._split_scope(nodeid)
             if file.endswith(".ipynb"):
                 return "notebooks"
-            return "pages" if re.search("/(pages|kit|site)/", file) else file
+            return "pages" if re.search("/(gate|pages|kit|site)/", file) else file
 
     return OneWorkerForEach(config, log) if config.getoption("dist") == "loadfile" else None
 

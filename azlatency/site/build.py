@@ -110,7 +110,7 @@ def build(
 
 
 class _Site:
-    """Makes pages into a folder; one template environment for all."""
+    """Makes pages into a folder."""
 
     def __init__(self, out: Path, notebooks: Path, *, force: bool = False) -> None:
         self._site = self._out = out
@@ -124,10 +124,6 @@ class _Site:
         self._executed: dict[str, list[str]] = {}
         """Executed notebooks that are still right, with what they read."""
         self._others: list[str] = []
-
-    @cached_property
-    def _exporter(self) -> Any:
-        return _exporter()
 
     # --- pages of an earlier report
 
@@ -239,7 +235,7 @@ class _Site:
         logs = self._logs_of(job.study.name)
         line = logs.named_line(error) if logs and error else None
         view = PageView(job=job, error=error, trail=Trail(logs), log_line=line)
-        html, resources = self._exporter.from_notebook_node(notebook, {"page": view})
+        html, resources = _exporter().from_notebook_node(notebook, {"page": view})
         view = resources["page"]
         made = Made(
             job=job,
@@ -355,7 +351,7 @@ class _Site:
         return self._render("changes.html.j2", "changes.html", listed=listed if before else None)
 
     def _render(self, template: str, at: str, **values: Any) -> str:
-        return str(self._exporter.environment.get_template(template).render(place=Position(at), **values))
+        return str(_exporter().environment.get_template(template).render(place=Position(at), **values))
 
     def write_record(self) -> None:
         """Record the files in the folder and what they depend on."""
@@ -364,8 +360,12 @@ class _Site:
             _write(self._out / Record.FILE, self._before.text(sorted(files), self._pages))
 
 
+@cache
 def _exporter() -> Any:
-    """Return nbconvert's HTML exporter with our template, which escapes everything that is not marked as safe."""
+    """Return nbconvert's HTML exporter with our template, which escapes everything that is not marked as safe.
+
+    All reports of a process share its templates: to compile them takes longer than to render a page.
+    """
     from nbconvert.exporters import HTMLExporter, TemplateExporter
 
     class PageExporter(HTMLExporter):

@@ -50,8 +50,9 @@ def code() -> tuple[str, str]:
             continue
         digest = looks if top == _SITE and not name.startswith(_KERNELS) else results
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    # Each access to the metadata of a library, which its version is, too, reads and parses its file.
     libraries = sorted(
-        {f"{library.metadata['Name']} {library.version}" for library in distributions() if library.metadata}
+        {f"{facts['Name']} {facts['Version']}" for library in distributions() if (facts := library.metadata)}
     )
     results.update("\n".join([sys.version, *libraries]).encode())
     return results.hexdigest(), looks.hexdigest()

@@ -28,7 +28,8 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_only_new_changes_are_judged(nights: Path) -> None:
     later = FIRST + timedelta(days=CHANGED + 5)
     run = f"{FIRST + timedelta(days=CHANGED - 3)}/az1-az2/qperf.log"
-    for since, code in ((later, 0), (run, 1), (FIRST, 1), ("99999d", 1), ("1d", 0)):
+    # `test_since` judges ages, and other dates.
+    for since, code in ((later, 0), (run, 1)):
         assert history(nights, "--since", since, cwd=nights.parent).returncode == code, since
     refused = history(nights, "--since", "yesterday", cwd=nights.parent)
     assert refused.returncode == 2 and "2026-11-12" in refused.stderr

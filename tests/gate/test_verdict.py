@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from helpers.places import TESTS
 from helpers.sides import compare, write_side
-from helpers.studies import load
+from helpers.studies import FEW_ZONES, load
 from studies.runs.test_run_table import ping
 
 from azlatency.gate.verdict import judge
@@ -376,13 +376,11 @@ def test_a_side_without_a_single_reply_says_so(cut_and_dead: Path) -> None:
 
 def test_the_windows_that_are_compared_are_named() -> None:
     """Of weekly means of 30 days, one disjoint window a month counts: to 2025-08-31 and to 2026-08-16."""
-    judged = judge(
-        *(select_scenario(load("ibm-cloud-zones"), month) for month in ("2025-08", "2026-08")), names=("a", "b")
-    )
+    judged = judge(*(select_scenario(load(FEW_ZONES), month) for month in ("2025-08", "2026-08")), names=("a", "b"))
     assert judged.remarks[0] == (
         "Published windows are compared: those that ended 2025-08-31 (base) and 2026-08-16 (candidate)"
     )
-    june, july = (select_scenario(load("ibm-cloud-zones"), month) for month in ("2026-06", "2026-07"))
+    june, july = (select_scenario(load(FEW_ZONES), month) for month in ("2026-06", "2026-07"))
     assert judge(june, july, names=("June", "July")).remarks[:2] == (
         "Windows of June that share time with those of July are left out",
         "Published windows are compared: those that ended 2026-06-21 (base) and 2026-07-26 (candidate)",

@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 
 
 @pytest.mark.parametrize(
-    ("seed", "mutants"), [(0, 400), *(pytest.param(seed, 1000, marks=pytest.mark.slow) for seed in range(5))]
+    ("seed", "mutants"), [(0, 250), *(pytest.param(seed, 1000, marks=pytest.mark.slow) for seed in range(5))]
 )
 def test_no_mutant_is_silently_wrong_or_wrongly_complete(seed: int, mutants: int) -> None:
     counts, bad = classify_many((seed, mutants))

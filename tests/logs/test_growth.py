@@ -70,7 +70,7 @@ def _long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("repeat", [repeat_whole, repeat_lines])
-@pytest.mark.parametrize("dialect", thinned(shortest_logs(), 5))
+@pytest.mark.parametrize("dialect", thinned(shortest_logs(), 10))
 def test_work_grows_linearly(dialect: str, repeat: Any) -> None:
     text = source_from_bytes(shortest_logs()[dialect].read_bytes(), "a.log").text
     # A document whose lines are repeated is not a document any more, so repeat them at least twice.

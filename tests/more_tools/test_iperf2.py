@@ -51,11 +51,12 @@ def test_a_log_cut_after_any_line_gives_no_wrong_number_or_an_event(path: Path) 
     assert_cuts_add_no_rows(text, line_ends(text), tables={"metrics": METRICS}, loud=LOUD)
 
 
+@pytest.mark.parametrize("step", [13, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
-def test_a_number_cut_in_the_middle_is_left_out(path: Path) -> None:
+def test_a_number_cut_in_the_middle_is_left_out(path: Path, step: int) -> None:
     text = fixture(path.name)
     whole = {row[1:] for row in rows_by_run(read_log(text), "metrics", METRICS)}
-    for length in range(len(text) // 2, len(text), 3):
+    for length in range(len(text) // 2, len(text), step):
         part = read_log(text[:length])
         assert "parser_failed" not in event_code_set(part)
         if not event_code_set(part) & LOUD:

@@ -226,3 +226,13 @@ def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -
 def test_round_trips_between_regions_have_axes_in_milliseconds() -> None:
     chart = page.history(load_history(FEW_REGIONS))
     assert isinstance(chart, Chart) and {axis.get_ylabel() for axis in chart.figure.axes} <= {"ms", ""}
+
+
+def test_the_history_of_published_zones_shows_which_came_nearer_and_none_in_madrid() -> None:
+    found = load_history("ibm-cloud-zones").changes
+    fell = found.assign(month=found["date"].dt.strftime("%Y-%m"), percent=100 * (found["ratio"] - 1))
+    fell = fell.set_index("path")[["month", "percent"]]
+    assert fell.loc["br-sao-sao01-a → br-sao-sao05-a"].tolist() == ["2025-11", pytest.approx(-80, abs=0.5)]
+    assert fell.loc["eu-gb-lon04-a → eu-gb-lon06-a"].tolist() == ["2025-10", pytest.approx(-60.3, abs=0.5)]
+    assert fell.loc["us-south-dal12-a → us-south-dal14-a"].tolist() == ["2025-10", pytest.approx(-71, abs=0.5)]
+    assert not fell.index.str.contains("mad|Madrid").any()

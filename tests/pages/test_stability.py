@@ -12,7 +12,7 @@ from helpers.cases import thinned
 from helpers.chart_checks import assert_fit_to_print
 from helpers.notebooks import run
 from helpers.places import ROOT
-from helpers.studies import load
+from helpers.studies import load, load_in_time
 from helpers.tables import cell
 
 import azlatency as az
@@ -112,8 +112,7 @@ def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
 
 
 def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:
-    study = load("emulated-zones")
-    found = in_time.run_time_series(study, az.latency(study))
+    found = load_in_time("emulated-zones")
     table = page.lifetimes(in_time.connection_lifetimes(found.runs))
     assert cell(table, "of them cut off", "value") == "0"
     assert cell(table, "median lifetime", "value") == "not reached"

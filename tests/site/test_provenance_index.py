@@ -13,7 +13,7 @@ from unittest import mock
 
 import pytest
 from helpers.places import ROOT
-from helpers.studies import load
+from helpers.studies import load, load_in_time
 
 import azlatency as az
 from azlatency.kit.cells import NO_LOG, FileRef, Ref, ReportedRef, RunsRef, Table, ref_record
@@ -190,7 +190,6 @@ def test_a_file_of_the_study_before_leads_there() -> None:
 
 
 def test_the_life_of_connections_leads_to_the_connections() -> None:
-    study = load("emulated-zones")
-    found = az.stats.time_series.run_time_series(study, az.latency(study))
+    found = load_in_time("emulated-zones")
     (life,) = az.stats.time_series.connection_lifetimes(found.runs).summary.to_dict("records")
     assert len(lines(logs_of("emulated-zones"), RunsRef(tuple(life["run_ids"].split()), "samples"))) == life["n"] > 0

@@ -76,7 +76,9 @@ def used_runs(study: Study | Logs) -> pd.DataFrame:
 
 
 def _with_time_or_rate(study: Study | Logs) -> set[str]:
-    frames = [latency(study), throughput(study, sender_only=True)]
+    frames = [latency(study)]
+    if (study.metrics["metric"] == "throughput").any():
+        frames.append(throughput(study, sender_only=True))
     if has_times(study, "connect"):
         frames.append(latency(study, quantity="connect"))
     return {str(run_id).removesuffix(REVERSE) for frame in frames for run_id in frame.index}

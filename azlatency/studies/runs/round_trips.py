@@ -100,7 +100,7 @@ def _latency(study: Study | Logs, quantity: str, percentiles: tuple[float, ...])
         ("max_ns", f"{prefix}_max"),
     ):
         runs[column] = whole_run_values(metrics, metric).reindex(runs.index)
-    runs["mean_ns_resolution"] = STEP * whole_run_rows(metrics, f"{prefix}_mean")["resolution"].reindex(runs.index)
+    runs["mean_ns_resolution"] = STEP * whole_run_values(metrics, f"{prefix}_mean", "resolution").reindex(runs.index)
     runs["mean_from"] = pd.Series("printed", runs.index, dtype="str").where(runs["mean_ns"].notna())
     if quantity == ROUND_TRIP:
         _fill_from_rates(metrics, runs)
@@ -140,6 +140,8 @@ def one_outstanding(rtt_ns: float | None, rate: float | None) -> bool:
 
 def _fill_from_rates(metrics: pd.DataFrame, runs: pd.DataFrame) -> None:
     """Complete the mean by the time that the rate of transactions implies, where only one was outstanding."""
+    if not (metrics["metric"] == "rtt_from_rate").any():
+        return
     rates, times = whole_run_rows(metrics, "transaction_rate"), whole_run_rows(metrics, "rtt_from_rate")
     for run_id in times.index.intersection(runs.index[runs["mean_ns"].isna()]).intersection(rates.index):
         value = float(times.at[run_id, "value"])

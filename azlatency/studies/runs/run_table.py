@@ -130,7 +130,8 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
     runs["counted"] = ~runs["run_id"].isin([*left_out, *tables_of_logs(runs), *_copies(study)])
-    runs["method"] = _texts(key.bases(runs), runs)
+    bases = key.bases(runs)
+    runs["method"] = _texts(bases, runs)
     one_scenario = getattr(study, "one_scenario", False)
     maps = parse_maps(_info(study).get("machines", []))
     drafted = bool(_info(study).get("drafted"))
@@ -144,14 +145,16 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     runs["assumed"] = _texts(assumed, runs)
     found = _texts([each.scenario for each in described], runs)
     if found.notna().any():
-        runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(key.bases(runs), runs))
+        runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(bases, runs))
         runs = _labelled(runs, _paths(runs, maps, found.notna() | guessed, drafted=drafted))
-    return runs if one_scenario else runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others)))
+    if one_scenario or runs["scenario"].notna().all():
+        return runs
+    return runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others, bases)))
 
 
-def _apart(runs: pd.DataFrame, others: set[str]) -> pd.Series:
+def _apart(runs: pd.DataFrame, others: set[str], bases: list[str]) -> pd.Series:
     """Return what the names say that tell apart runs of other ends or other settings: it is their scenario, too."""
-    zones = zip(*(runs[name].fillna("") for name in ("zone", "peer_zone")), key.bases(runs), strict=True)
+    zones = zip(*(runs[name].fillna("") for name in ("zone", "peer_zone")), bases, strict=True)
     described = _treatments(runs.assign(path=list(zones), method=""), others)
     return _texts([each.scenario for each in described], runs)
 
@@ -437,12 +440,12 @@ def whole_run_rows(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     return by_run_id(stream_rows(metrics, ""), metric)
 
 
-def whole_run_values(metrics: pd.DataFrame, metric: str) -> pd.Series:
-    """Return the values of `whole_run_rows`, without a copy of the other columns."""
+def whole_run_values(metrics: pd.DataFrame, metric: str, column: str = "value") -> pd.Series:
+    """Return a column of `whole_run_rows`, without a copy of the other ones."""
     chosen = ((metrics["metric"] == metric) & metrics["stream"].isna()).to_numpy(dtype=bool)
     run_ids = pd.Index(metrics["run_id"].array[chosen], name="run_id")
-    values = pd.Series(metrics["value"].array[chosen], run_ids, name="value")
-    return values[~run_ids.duplicated()]
+    values = pd.Series(metrics[column].array[chosen], run_ids, name=column)
+    return values if run_ids.is_unique else values[~run_ids.duplicated()]
 
 
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:

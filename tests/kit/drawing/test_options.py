@@ -59,7 +59,7 @@ def charts(results_of: Callable[[str], StudyResults]) -> dict[str, Any]:
 
 
 CHARTS = [
-    "printed curves", "shapes", "runs in order", "medians", "goodput", "intervals", "tails", "placement", "series",
+    "goodput", "shapes", "runs in order", "medians", "printed curves", "intervals", "tails", "placement", "series",
     "latency both ways", "runs needed", "precision", "agreement", "halves", "zone map", "emulated errors",
 ]  # fmt: skip
 
@@ -124,8 +124,9 @@ def test_palettes_and_themes(forest: Any) -> None:
         forest(theme="neon")
 
 
-def test_a_colour_for_a_path(charts: dict[str, Any]) -> None:
-    chart = again(charts["printed curves"](), palette={"az1a → az2a": "#123456"})
+def test_a_colour_for_a_path(results_of: Callable[[str], StudyResults]) -> None:
+    results = results_of("westeurope-azure-cni")
+    chart = again(every_chart(results.study, results)["printed curves"](), palette={"AZ1 - AZ2": "#123456"})
     assert isinstance(chart, Chart) and "#123456" in colours(chart)
 
 

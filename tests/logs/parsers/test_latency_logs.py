@@ -49,7 +49,7 @@ def cuts(lines: int, most: int) -> list[int]:
 
 
 @pytest.mark.parametrize("most", [pytest.param(27, id="some"), pytest.param(300, id="many", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", thinned(LOGS, 3), ids=name)
+@pytest.mark.parametrize("path", thinned(LOGS, 5), ids=name)
 def test_a_log_cut_at_any_line_gives_no_other_number(path: Path, most: int) -> None:
     raw = path.read_bytes().splitlines(keepends=True)
     whole = values(parse_source(source_from_bytes(b"".join(raw), path.name)))
@@ -64,7 +64,7 @@ def test_a_log_cut_at_any_line_gives_no_other_number(path: Path, most: int) -> N
 
 
 @pytest.mark.parametrize("step", [pytest.param(37, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("path", thinned(LOGS, 3), ids=name)
+@pytest.mark.parametrize("path", thinned(LOGS, 5), ids=name)
 def test_a_log_cut_inside_any_of_its_last_lines_gives_no_other_number(path: Path, step: int) -> None:
     """Cut after each of the last 10 bytes, and after every ``step``-th of the last 400."""
     raw = path.read_bytes()

@@ -23,16 +23,20 @@ def read(rows: list[str], widths: tuple[str, ...] = (), **decimals: int | None) 
     return None if columns is None else [column.tolist() for column in columns]
 
 
-@settings(max_examples=30)
-@given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 2**63 - 1)), min_size=1, max_size=15), st.booleans())
-def test_numbers_are_exact(numbers: list[tuple[str, str, int]], negative: bool) -> None:
-    sign = "-" * negative
-    rows = [f"v1.2 <{sign}{first}>, {other} é{last}" for first, other, last in numbers]
-    columns = read(rows, ("other",), first=9, other=None, last=0)
-    first, last, widths = columns or ([], [], [])
-    assert first == [int(Decimal(sign + text).scaleb(9)) for text, _, _ in numbers]
-    assert last == [number for _, _, number in numbers]
-    assert widths == [len(other) for _, other, _ in numbers]
+@pytest.mark.parametrize("examples", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_numbers_are_exact(examples: int) -> None:
+    @settings(max_examples=examples)
+    @given(st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(0, 2**63 - 1)), min_size=1, max_size=15), st.booleans())
+    def check(numbers: list[tuple[str, str, int]], negative: bool) -> None:
+        sign = "-" * negative
+        rows = [f"v1.2 <{sign}{first}>, {other} é{last}" for first, other, last in numbers]
+        columns = read(rows, ("other",), first=9, other=None, last=0)
+        first, last, widths = columns or ([], [], [])
+        assert first == [int(Decimal(sign + text).scaleb(9)) for text, _, _ in numbers]
+        assert last == [number for _, _, number in numbers]
+        assert widths == [len(other) for _, other, _ in numbers]
+
+    check()
 
 
 @pytest.mark.parametrize("equal", [True, False])

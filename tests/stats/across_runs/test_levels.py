@@ -78,7 +78,7 @@ def test_the_shortest_two_levels_are_tested_as_well() -> None:
     assert step.at == 11 and 0 < step.p < 1e-5
 
 
-@pytest.mark.parametrize("process", ["lognormal", "exponential", "two levels at random", "AR(1) 0.5"])
+@pytest.mark.parametrize("process", thinned(["AR(1) 0.5", "lognormal", "exponential", "two levels at random"], 2))
 def test_a_place_that_was_chosen_beforehand_keeps_its_error(process: str) -> None:
     rng = stream(77)
     wrong = sum(step_at(HEALTHY[process](rng, 40), [20], 0.05) is not None for _ in range(400))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from helpers.cases import BOTH, LOGNORMAL_QUANTILES, cases, fails, stream
 from helpers.places import ROOT
-from helpers.results import estimate_of, estimates_of
+from helpers.results import Estimate, estimate_of, estimates_of
 
 import azlatency as az
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
@@ -55,13 +56,19 @@ TABLES = {
 }
 
 
+@cache
+def brackets(file: str, confidence: float) -> list[Estimate]:
+    """Return the estimates of the printed percentiles of a log, of which each case looks at one."""
+    tables = az.parse(RAW / file)
+    return estimates_of(printed_quantiles(tables.quantiles, tables.metrics, confidence=confidence))
+
+
 @pytest.mark.parametrize("case", cases("printed_percentile_tables", "ci|"))
 def test_brackets_of_the_real_logs_equal_those_of_r(case: dict[str, Any]) -> None:
     """From the raw log to the interval of a percentile, against R; round trips here, printed halves there."""
     given_, expected = case["input"], case["expected"]
     file, factor = TABLES[given_["table"]]
-    tables = az.parse(RAW / file)
-    results = estimates_of(printed_quantiles(tables.quantiles, tables.metrics, confidence=given_["conf"]))
+    results = brackets(file, given_["conf"])
     (result,) = (result_ for result_ in results if result_.labels["q"] == given_["p"])
     assert result.n == given_["n"]
     assert result.scope == "within_run" and "within_run_floor" in result.codes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.places import FIXTURES
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import azlatency as az
@@ -26,37 +26,41 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {file.relative_to(folder): file.read_bytes() for file in files if file.is_file()}
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(STEPS, min_size=1, max_size=5))
+@pytest.mark.parametrize("examples", [3, pytest.param(25, marks=pytest.mark.slow)])
 def test_an_import_cannot_be_told_from_a_fresh_one(
-    study: Path, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+    study: Path, tmp_path_factory: pytest.TempPathFactory, examples: int
 ) -> None:
-    place = tmp_path_factory.mktemp("steps")
-    logs = shutil.copytree(study, place / "logs" / "cni", ignore=shutil.ignore_patterns("az[23]-*"))
-    held = [log.rename(place / f"{number}.log") for number, log in enumerate(sorted(logs.rglob("*.log"))[::3])]
-    import_study("cni", [logs], out=place / "grown")
-    for number, (step, which) in enumerate(steps):
-        present = sorted(logs.rglob("*.log"))
-        log = present[which % len(present)]
-        if step == "add" and held:
-            held.pop().rename(logs / f"{which}-{number}.log")
-        elif step == "remove":
-            log.unlink()
-        elif step == "change":
-            log.write_bytes(log.read_bytes() + b"\n")
-        elif step == "rename":
-            log.rename(log.with_name(f"{which}.{number}.log"))
-        elif step == "describe":
-            with (logs / "study.toml").open("a") as manifest:
-                manifest.write(f'\n[[run]]\nlog = "*{which % 7}*.log"\nnotes = "{number}"\n')
-        else:
-            shutil.copy(log, logs / f"{which}-copy-{number}.log")
+    @settings(max_examples=examples, deadline=None)
+    @given(steps=st.lists(STEPS, min_size=1, max_size=5))
+    def check(steps: list[tuple[str, int]]) -> None:
+        place = tmp_path_factory.mktemp("steps")
+        logs = shutil.copytree(study, place / "logs" / "cni", ignore=shutil.ignore_patterns("az[23]-*"))
+        held = [log.rename(place / f"{number}.log") for number, log in enumerate(sorted(logs.rglob("*.log"))[::3])]
         import_study("cni", [logs], out=place / "grown")
-    fresh = import_study("cni", [logs], out=place / "fresh")
-    assert contents(place / "grown" / "cni") == contents(place / "fresh" / "cni")
-    stamps = [json.loads((place / name / "cni" / STAMP_FILE).read_text("utf-8")) for name in ("grown", "fresh")]
-    assert stamps[0]["summary"] == stamps[1]["summary"]
-    assert load("cni", processed=place / "grown").data_version == fresh.data_version
+        for number, (step, which) in enumerate(steps):
+            present = sorted(logs.rglob("*.log"))
+            log = present[which % len(present)]
+            if step == "add" and held:
+                held.pop().rename(logs / f"{which}-{number}.log")
+            elif step == "remove":
+                log.unlink()
+            elif step == "change":
+                log.write_bytes(log.read_bytes() + b"\n")
+            elif step == "rename":
+                log.rename(log.with_name(f"{which}.{number}.log"))
+            elif step == "describe":
+                with (logs / "study.toml").open("a") as manifest:
+                    manifest.write(f'\n[[run]]\nlog = "*{which % 7}*.log"\nnotes = "{number}"\n')
+            else:
+                shutil.copy(log, logs / f"{which}-copy-{number}.log")
+            import_study("cni", [logs], out=place / "grown")
+        fresh = import_study("cni", [logs], out=place / "fresh")
+        assert contents(place / "grown" / "cni") == contents(place / "fresh" / "cni")
+        stamps = [json.loads((place / name / "cni" / STAMP_FILE).read_text("utf-8")) for name in ("grown", "fresh")]
+        assert stamps[0]["summary"] == stamps[1]["summary"]
+        assert load("cni", processed=place / "grown").data_version == fresh.data_version
+
+    check()
 
 
 PING = """PING 10.0.0.{0} (10.0.0.{0}) 56(84) bytes of data.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.studies import load, load_history
+from helpers.studies import load
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -541,13 +541,3 @@ def test_a_published_table_has_its_numbers_and_lines(
     (metric,) = study.metrics[study.metrics["run_id"] == run["run_id"]].to_dict("records")
     assert metric["value"] == pytest.approx(milliseconds * 1e6, rel=1e-12) and metric["line"] == line
     assert metric["resolution"] == 5000
-
-
-def test_the_history_of_published_zones_shows_which_came_nearer_and_none_in_madrid() -> None:
-    found = load_history("ibm-cloud-zones").changes
-    fell = found.assign(month=found["date"].dt.strftime("%Y-%m"), percent=100 * (found["ratio"] - 1))
-    fell = fell.set_index("path")[["month", "percent"]]
-    assert fell.loc["br-sao-sao01-a → br-sao-sao05-a"].tolist() == ["2025-11", pytest.approx(-80, abs=0.5)]
-    assert fell.loc["eu-gb-lon04-a → eu-gb-lon06-a"].tolist() == ["2025-10", pytest.approx(-60.3, abs=0.5)]
-    assert fell.loc["us-south-dal12-a → us-south-dal14-a"].tolist() == ["2025-10", pytest.approx(-71, abs=0.5)]
-    assert not fell.index.str.contains("mad|Madrid").any()

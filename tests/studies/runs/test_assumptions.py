@@ -118,10 +118,14 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
     ("names", "lines", "sizes"),
     [
         ("{old,new}_{A,B,C}.log", ['pattern = "{scenario}_*.log"'], [3, 3]),
-        ("{old,new}/{x,y}.log", ['pattern = "{scenario}/*.log"'], [2, 2]),
-        ("{old,new}_run{1,2}_{A,B}.log", ['pattern = "{scenario}_*_*.log"'], [4, 4]),
+        pytest.param("{old,new}/{x,y}.log", ['pattern = "{scenario}/*.log"'], [2, 2], marks=pytest.mark.slow),
+        pytest.param(
+            "{old,new}_run{1,2}_{A,B}.log", ['pattern = "{scenario}_*_*.log"'], [4, 4], marks=pytest.mark.slow
+        ),
         ("{old,new}_{A,B}.log x.log", ['pattern = "{scenario}_*.log"'], [1, 2, 2]),
-        ("{a,b}_{c,d}_{A,B}.log", ['pattern = "{scenario}_{scenario}_*.log"'], [2, 2, 2, 2]),
+        pytest.param(
+            "{a,b}_{c,d}_{A,B}.log", ['pattern = "{scenario}_{scenario}_*.log"'], [2, 2, 2, 2], marks=pytest.mark.slow
+        ),
         (
             "{old,new}*_{A,B}.log",
             [
@@ -131,7 +135,10 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
             [2, 2],
         ),
         ("{default,jumbo}.log", ['log = "*"', 'scenario = "same"'], [2]),
-        ("default_mtu.log jumbo_frames.log irq_pin.log", ['log = "*"', 'scenario = "same"'], [3]),
+        pytest.param(
+            "default_mtu.log jumbo_frames.log irq_pin.log", ['log = "*"', 'scenario = "same"'], [3],
+            marks=pytest.mark.slow,
+        ),
     ],
 )  # fmt: skip
 def test_names_that_differ_in_two_words_are_joined_by_the_last_one(
@@ -301,11 +308,16 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
         ("widget_{1,2,3}.log", '"widget_{scenario}.log"'),
         ("irqbalance-{on,off}-{1,2,3}.log", '"irqbalance-{scenario}-{scenario}.log"'),
         ("{bbr,cubic}/widget_{1,2}.log", '"{scenario}/widget_{scenario}.log"'),
-        ("results/lab/widget_{1,2}.log", '"widget_{scenario}.log"'),
-        ("{blue,red}_ping_widget_{1,2}.log", '"{scenario}_ping_widget_{scenario}.log"'),
-        ("widget {1,2}.log", '"widget {scenario}.log"'),
-        ("widget-{01,02,03}.txt", '"widget-{scenario}.txt"'),
-        ("{blue,red}.{1,2,3}", '"{scenario}.{scenario}"'),
+        *(
+            pytest.param(names, pattern, marks=pytest.mark.slow)
+            for names, pattern in (
+                ("results/lab/widget_{1,2}.log", '"widget_{scenario}.log"'),
+                ("{blue,red}_ping_widget_{1,2}.log", '"{scenario}_ping_widget_{scenario}.log"'),
+                ("widget {1,2}.log", '"widget {scenario}.log"'),
+                ("widget-{01,02,03}.txt", '"widget-{scenario}.txt"'),
+            )
+        ),
+        pytest.param("{blue,red}.{1,2,3}", '"{scenario}.{scenario}"', marks=pytest.mark.slow),
         ("{blue,red}_day1_{1,2}.log", None),  # numbers beside a counter are no repeats
         (
             "{widget,gizmo}_{1,2}.log {blue,red}/oslo-{1,2}.log",
@@ -313,7 +325,7 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
         ),
         ('widget"_{1,2}.log', '"widget\\"_{scenario}.log"'),
         ("wid*get_{1,2}.log", None),
-        ("{bbr,cubic}_{1,2}.log notes/cubic_9.log", '"{scenario}_{scenario}.log"'),
+        pytest.param("{bbr,cubic}_{1,2}.log notes/cubic_9.log", '"{scenario}_{scenario}.log"', marks=pytest.mark.slow),
         ("{ping,fping,iperf3}_{1,2}.log", None),  # the name of a tool is no thing
     ],
 )

@@ -65,6 +65,11 @@ def test_a_run_that_measured_connections_only_is_used() -> None:
     assert len(used_runs(study).index.intersection(alone))
 
 
+def test_a_run_that_measured_a_rate_only_is_used() -> None:
+    logs = az.parse(FIXTURES / "iperf3" / "3.12-tcp.json")
+    assert az.latency(logs).empty and len(used_runs(logs)) == 1 and without_result(logs) == {}
+
+
 @pytest.mark.parametrize("table", ["metrics", "quantiles", "histograms", "samples"])
 def test_each_table_can_have_the_times_to_open_a_connection(table: str) -> None:
     other = pd.DataFrame({"metric": ["rtt_mean", "rtt"], "quantity": "round_trip"})

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from helpers.places import ROOT
 from helpers.results import estimates_of
+from helpers.studies import in_memory
 
 import azlatency as az
 from azlatency.studies.runs.run_table import overlapping_runs
@@ -72,6 +73,14 @@ def test_names_tell_runs_of_unknown_ends_apart(tmp_path: Path) -> None:
     runs = az.latency(az.load("mine", processed=tmp_path))
     assert all(estimate.n == 1 for estimate in estimates_of(az.summarize(runs, "mean_ns")))
     assert {"vv: ? → ?", "vvt: ? → ?"} < set(runs["path"])
+
+
+def test_names_tell_runs_apart_beside_one_whose_scenario_the_manifest_says(tmp_path: Path) -> None:
+    for number, name in enumerate(("bbr_a", "cubic_b", "other"), start=1):
+        (tmp_path / f"{name}.log").write_text(ping(f"10.0.0.{number}", 1.0, 1.0 + number / 10), "utf-8")
+    (tmp_path / "study.toml").write_text('[study]\n[[run]]\nlog = "other.log"\nscenario = "named"\n', "utf-8")
+    runs = az.studies.run_table(in_memory(tmp_path))
+    assert list(runs["scenario"]) == ["named", "bbr_a", "cubic_b"]
 
 
 @pytest.mark.parametrize(
