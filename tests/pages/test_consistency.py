@@ -248,7 +248,7 @@ def test_the_ratio_of_directions_says_that_it_is_not_the_ratio_of_the_medians() 
 )
 def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(az.charts, "show", lambda *charts: shown.extend(charts))
+    monkeypatch.setattr(az.charts, "show", lambda *charts, **_: shown.extend(charts))
     monkeypatch.setattr(az, "load", load)
     cells = [cell for cell in nbformat.read(SUMMARY, as_version=4).cells if cell.cell_type == "code"]
     values: dict[str, Any] = {"study": name}
