@@ -401,7 +401,11 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     interval = f"({method}, {percent(pairs['confidence'].iloc[0])} CI{sides})"
     if differs(pairs).any():
         return f"differ by at most **{most}** {interval}"
-    return f"show no difference, bounds within **{most}** {interval}"
+    inconclusive = int((pairs["verdict"] == "inconclusive").sum())
+    if inconclusive == len(pairs):
+        return f"are not told apart, within **{most}** {interval}"
+    left = f", {inconclusive} of {count_of(len(pairs), 'pair')} inconclusive" if inconclusive else ""
+    return f"show no difference, bounds within **{most}** {interval}{left}"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:

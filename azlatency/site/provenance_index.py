@@ -129,14 +129,12 @@ class ProvenanceIndex:
         return self._lines[value]
 
     def _find_lines(self, value: str) -> Mapping[str, int]:
-        if value in ("run", "samples"):
+        if value in ("run", "samples", "intervals"):
             return {}
         if value == "percentiles":
             return {run: line for (run, _), line in sorted(self._percentiles.items(), key=lambda item: -item[1])}
         if value == "median_ns":
             return {run: line for (run, q), line in self._percentiles.items() if q == 0.5}
-        if value == "intervals":
-            return _first_lines(self._study.intervals)
         lines = self._metric(_METRICS.get(value, value))
         # What stands for a value that is not printed: the replies, and the rate of transactions.
         others = {"n": "received", "mean_ns": "rtt_from_rate"}

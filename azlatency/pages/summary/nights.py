@@ -67,7 +67,8 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     if last.empty:
         return ()
     names, many = _names(runs), found.series["metric"].nunique() > 1
-    late = newest_moves(found)
+    seen = sightings(found)
+    late = newest_moves(found, seen)
     rounded = last.apply(is_rounding, axis="columns")
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
@@ -92,7 +93,12 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     ]
     some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
-    for start, regions in (("too short to test:", _too_short(found, runs)), ("no change confirmed in", unchanged)):
+    if early := int((seen["kind"] == "oldest").sum()):
+        sentence += (f"; {count_of(early, 'path')} moved after the first windows, too early to test",)
+    for start, regions in (
+        ("too short to test:", _too_short(found, runs)),
+        ("no change confirmed on paths of", unchanged),
+    ):
         sentence += (f"; {start} {join_words(regions)}",) if regions else ()
     window = found.series["window_ns"].iloc[0]
     return sentence if pd.isna(window) else (*sentence, f"; {_BY.format(window_length(window))}")
@@ -107,7 +113,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     if last.empty or found.series["window_ns"].isna().any():
         return Note("No level of a published series changed.")
     names, column = _names(runs), VALUE_COLUMNS[last["metric"].iloc[0]]
-    step, late = runs[f"{column}_resolution"].max(), newest_moves(found)
+    step, late = runs[f"{column}_resolution"].max(), newest_moves(found, sightings(found))
     now, others = found.points.groupby("what")["value"].last(), late[~late["what"].isin(last["what"])]
     rows = [
         {
@@ -150,9 +156,8 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
 
 
-def newest_moves(found: History) -> pd.DataFrame:
-    """Return the `sightings` of series in use whose newest points are away from their level: too few to test."""
-    seen = sightings(found)
+def newest_moves(found: History, seen: pd.DataFrame) -> pd.DataFrame:
+    """Return those `sightings` of series in use whose newest points are away from their level: too few to test."""
     in_use = found.series.loc[found.series["date_last"] == found.series["date_last"].max(), "what"]
     return seen[(seen["kind"] == "newest") & seen["what"].isin(in_use)]
 

@@ -44,7 +44,6 @@ def falling_rates(data: Data) -> Answer | None:
     middles = runs.groupby("path", sort=False, dropna=False)[["burst_rate", "sustained_rate", "at_ns"]].median()
     middles = middles.sort_values("sustained_rate", kind="stable")
     like = one_prefix((*middles["sustained_rate"], *middles["burst_rate"]), "bit/s")
-    refs: list[RunsRef] = []
     falls: list[Sentence] = []
     times: list[Sentence] = []
     dots: list[Dot] = []
@@ -52,7 +51,6 @@ def falling_rates(data: Data) -> Answer | None:
         typical, moment = typical_rates.loc[path].to_dict(), moments.loc[path].to_dict()
         of_path, name = falls_in(chosen[chosen["path"] == path]), str(path)
         rate, time = format_value(middle["sustained_rate"], "bit/s", like=like), duration(middle["at_ns"])
-        refs += of_path
         falls.append((f"{name} to ", Linked(rate, *of_path), " after ", Linked(time, *of_path)))
         size = f"{count_of(moment['n'], 'run')}{_interval_words(moment)}"
         times.append((Linked(f"{name} {time} ({size})", *of_path, bold=False),))
@@ -70,7 +68,7 @@ def falling_rates(data: Data) -> Answer | None:
             ),
             f" transfers fall once; their logs end {_watched(pd.concat([chosen, others]))} later. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
-            Linked(top, *refs),
+            Linked(top, RunsRef(tuple(chosen["run_ids"]), "intervals")),
             " (median runs): ",
             *listed(falls),
             ".",
@@ -109,7 +107,8 @@ def _other_hosts(others: pd.DataFrame) -> Sentence:
     burst = span(others["burst_rate"], "bit/s")
     after = others["at_s"] * 1e9
     falls = " and falls after " if len(others) == 1 else " and fall after "
-    return f" {len(others)} {_start_at(others)} ", Linked(burst, *refs), falls, Linked(duration(*after), *refs), "."
+    rates = Linked(burst, RunsRef(tuple(others["run_ids"]), "intervals"))
+    return f" {len(others)} {_start_at(others)} ", rates, falls, Linked(duration(*after), *refs), "."
 
 
 def _watched(transfers: pd.DataFrame) -> str:

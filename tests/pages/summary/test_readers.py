@@ -45,9 +45,10 @@ SAID = {
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
-        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; too short "
-        "to test: Chennai and Mumbai; no change confirmed in Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each "
-        "date is the end of a mean over 30 days, so weekly means may show the change earlier",
+        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; 16 paths "
+        "moved after the first windows, too early to test; too short to test: Chennai and Mumbai; no change confirmed "
+        "on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the end of a mean over 30 days, "
+        "so weekly means may show the change earlier",
         "one_run": "published means of a path without a confirmed change differ by up to 2.32 times (us-east-wdc04-a → "
         "us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
@@ -60,7 +61,7 @@ SAID = {
     },
     FEW_REGIONS: {
         "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 %; "
-        "too short to test: Chennai; no change confirmed in Sao Paulo; each date is the end of a mean "
+        "too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
         "over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of a path without a confirmed change differ by up to 4.33 times (Osaka → Tokyo: "
         "9–39 ms), 1.1 times on the typical path",
