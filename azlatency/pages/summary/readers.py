@@ -49,10 +49,10 @@ QUESTIONS = {
     "accelerated": "Does accelerated networking matter?",
     "connections": "Do connections break?",
     "one_run": "Can I trust one run?",
-    "changed": "Did paths change over time?",
     "throughput": "How much throughput between zones?",
     "bursts": "How long does a burst last?",
     "loss": "Are packets lost?",
+    "changed": "Did paths change over time?",
     "tools": "Do two tools agree?",
 }
 #: Most pairs of zones that a sentence lists; most runs that are "one run" each.
