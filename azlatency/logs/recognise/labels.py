@@ -31,7 +31,7 @@ from azlatency.logs.source.decode import Source
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
     r"|(?:<\w{1,20}>){0,3}[<\[](?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)[>\]](?P<html>[^<>\[\]]{1,1000})[<\[]/(?P=tag)[>\]].{0,20}"
-    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[a-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
+    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[A-Za-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
     r"(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
@@ -63,6 +63,8 @@ _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 #: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
 NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
+#: A line that is nothing but a number, a version or an address.
+_BARE_NUMBER = re.compile(rf"{NUMBER_ALONE.pattern}|[1-9]\d{{0,4}}(?:\.\d{{1,5}}){{1,3}}(?:[-/]\d{{1,5}})?")
 #: What points to the log above it.
 _POINTING = ("^", "↑")
 #: A number and what it counts, which no tool or shell prints: ``4 VMs per host``, ``100 m cable``.
@@ -91,7 +93,7 @@ _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 _SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote>[\"'])(?P<title>.{1,200}?)(?P=quote)")
-_SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
+_SAID_BY_TOOLS = re.compile(r"(?<!^)\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _DIGITS = re.compile(r"\d+")
 #: A word, or a letter with its number: "X710".
@@ -103,13 +105,15 @@ _MEASURED_TEXT = """
     stddev rtt
 """
 _MEASURED = frozenset(_MEASURED_TEXT.split())
-_DATE = re.compile(
+_MOMENT = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?[. ]{{1,2}}(?:{_MONTHS})[a-z]*\b|\b(?:{_MONTHS})[a-z]*\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
-    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)"
     rf"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:{_MONTHS})[a-z]*\b"
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
+_DATE = re.compile(rf"{_MOMENT.pattern}|\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b", re.IGNORECASE)
+_VERSION = re.compile(r"\b(?:iperf|ping|sockperf)\d? v?\d{1,3}\.\d", re.IGNORECASE)
 #: The number of a text that a person numbers: ``Test 2: 4 VMs per host``.
 _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
@@ -437,15 +441,16 @@ def _label(number: int, line: str) -> _Label | None:
         return None
     match = _LABEL.fullmatch(line)
     if match is None:
-        line = line if NUMBER_ALONE.fullmatch(line) else _undecorated(line)
+        line = line if _BARE_NUMBER.fullmatch(line) else _undecorated(line)
         if not line or _SAID_BY_TOOLS.search(line):
             return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
     words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING
-    is_noise &= bool(words) or not (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text))
+    # "test 2" counts, but "iperf 3.16" and "5.15" are versions.
+    is_setting = bool(_VERSION.search(text) if words else _DIGITS.search(_MOMENT.sub("", text)))
+    is_noise = words <= _SAYS_NOTHING and not is_setting and (bool(words) or not _BARE_WORD.fullmatch(text))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)

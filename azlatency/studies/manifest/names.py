@@ -265,9 +265,9 @@ _SAYS_AGAIN_TEXT = """
 """
 _SAYS_AGAIN = frozenset(_SAYS_AGAIN_TEXT.split())
 _letters_of = re.compile(r"[^\W\d_]+").findall
-#: Addresses, UUIDs and the number of a list, which tell no labels apart.
+#: Addresses; UUIDs and the number or letter of a list tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
-    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
+    r"(?<![\d.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.])|^\W*(?:\d{1,3}[.):]|\(?[A-Za-z]\))(?=\s)"
     r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
 )
 _MOST_DIGITS = 9
@@ -452,15 +452,20 @@ def number_in(text: str) -> int:
     return int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
 
 
-def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
-    """Return a label without counters, dates, addresses and commands, for comparing it with others.
+def says_again(text: str) -> bool:
+    """Return whether a label says nothing but that its run repeats the one above it."""
+    return bool(_AGAIN.search(text)) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold())))
+
+
+def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
+    """Return a label without counters, dates and the addresses of the ends of its run, for comparing it with others.
 
     ``series`` are those of `series_that_count` of all labels.
     """
     text = _TIME.sub(" ", "" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL])
-    text = _ADDRESS_OR_NUMBER.sub(" ", text)
-    text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
-    if _AGAIN.search(text) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold()))):
+    text = _ADDRESS_OR_NUMBER.sub(lambda found: found[0] if (found["address"] or "") not in {"", *ends} else " ", text)
+    text = re.sub(r"[\[(]?(?<![\w.])\d{1,9}/\d{1,9}[\])]?", " ", text)
+    if says_again(text):
         return ""
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
 

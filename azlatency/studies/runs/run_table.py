@@ -216,12 +216,14 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     is_open = runs["counted"] & runs["scenario"].isna()
     open_runs = runs[["path", "method", "file", "heading", "round", "repeat", "dialect", "started_at"]][is_open]
     numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
+    ends = runs.loc[open_runs.index, ["client", "server"]].fillna("").astype(str)
     found = treatments(
         list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
         list(map(_without_year, open_runs["file"], open_runs["dialect"], open_runs["started_at"])),
         list(open_runs["heading"].astype(object).where(open_runs["heading"].notna(), None)),
         [frozenset(row.tolist()) for row in numbers],
         others,
+        list(ends.itertuples(index=False, name=None)),
     )
     for place, each in zip(is_open.to_numpy().nonzero()[0], found, strict=True):
         described[place] = each

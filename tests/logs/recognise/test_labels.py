@@ -77,7 +77,6 @@ def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name:
         "user@vm-a:~$ cat /etc/issue\nDebian release of the year\n",
         "Mon Oct 31 00:22:53 UTC 2016\n",
         "______END______\n",
-        "10.0.0.4:\n",
         "12 packets captured by filter\n",
         "avg = 3.67\nstd dev = 0.15/4.2%\n",  # what a person computed from the runs above
         "------------------\n",

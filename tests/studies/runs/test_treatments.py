@@ -136,6 +136,22 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
     assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["Before", "Second run", "After", "Second run"], ["Before", "Before", "After", "After"]),
+        (["Run 1", "tuned", "Run 2", "tuned"], [None, "tuned", None, "tuned"]),
+        (["Run 1", "Run 2", "tuned", "Run 3"], [None, None, "tuned", "below tuned"]),
+        (["Run 1", "tuned", "once more"], [None, "tuned", "tuned"]),
+        (["off", "on", "on", "off"], ["off", "on", "on", "off"]),
+        (["A", "later", "B", "later"], ["A", "A / later", "B", "B / later"]),
+        (["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"], ["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"]),
+    ],
+)
+def test_a_label_that_only_repeats_inherits_that_of_the_run_above(labels: list[str], expected: list[str]) -> None:
+    assert scenarios(["notes.md"] * len(labels), labels) == expected
+
+
 def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
     files = ["cubic_1.log", "cubic_2.log", "old / bbr_1.log", "old / bbr_2.log"]
     assert scenarios(["notes.txt"] * 4, files) == ["cubic", "cubic", "bbr / old", "bbr / old"]
