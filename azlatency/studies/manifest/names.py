@@ -328,10 +328,10 @@ def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
 
 
 def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
-    """Return the words of names of one shape whose separated numbers count repeats because those of most words do.
+    """Return the words of names of one shape whose separated numbers count repeats because those of another word do.
 
-    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … and ``macvlan-1`` … with the same
-    numbers. ``web-1`` … beside ``memcached-1`` … may be machines.
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``. Of many things,
+    the number is how many, unless those of most words count: ``threads_1``, but ``Windows_1`` beside two systems.
     """
     shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
     counting: set[tuple[str, ...]] = set()
@@ -352,9 +352,14 @@ def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozens
         for numbers in [next(iter(slots.values()))]
         # 0 and 1 may switch a setting.
         if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
-        if all(each == numbers for each in slots.values()) and 2 * len(counting & slots.keys()) > len(slots)
+        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
         for slot in slots
+        if 2 * len(counting & slots.keys()) > len(slots) or not _is_plural(slot[-1])
     )
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and is_thing(word.removesuffix("s"))
 
 
 def split_path(path: str) -> list[str]:

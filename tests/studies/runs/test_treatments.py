@@ -101,6 +101,8 @@ def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> 
     [
         (["hostnet-", "bridge-", "macvlan-"], True),
         (["hostnet_", "macvlan_", "bridge_", "iperf3_"], True),  # the name of a tool is no sibling
+        (["gateway_", "direct_"], True),
+        (["test_A_", "test_B_"], True),
         (["node-", "pod-", "vm-"], False),  # numbers of all of them name things
         (["cold", "warm"], False),  # glued to words that nobody knows
         (["client_", "ping_"], False),
@@ -112,8 +114,8 @@ def test_numbers_of_siblings_of_one_shape_count_together(words: list[str], count
     tool = sum(is_result(word.strip("_")) for word in words) * 3
     assert sum(NUMBER_COUNTS in each.assumed for each in found) == (len(names) if counts else tool)
     assert len({each.scenario for each in found}) == (len(words) if counts else len(names) - tool // 3 * 2)
-    pods = [f"{word}-{number}" for word in ("web", "memcached") for number in (1, 2, 3)]
-    assert scenarios(pods) == [*pods[:3], *["memcached"] * 3], "half of the words is no majority"
+    many = [f"{word}_{number}" for word in ("threads", "default") for number in (1, 2, 3)]
+    assert scenarios(many) == [*many[:3], *["default"] * 3], "so many threads"
     switches = ["gro_0", "gro_1", "bridge_0", "bridge_1"]
     assert scenarios(switches)[2:] == switches[2:], "0 and 1 may switch a setting"
 
