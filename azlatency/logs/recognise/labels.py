@@ -86,6 +86,10 @@ _COMMAND = re.compile(
     r"|#\s(?=ip (?:route|link|addr|rule|tunnel) |tc qdisc |sysctl -w |ethtool -[A-Z] |iptables -|modprobe ))"
     r"(?P<command>\S.*)"
 )
+#: What separates the programs of a command line; its statements; a loop; what runs a tool as load, or sets it up.
+_PARTS, _STATEMENTS = re.compile(r"[;|&\"'`(]+|\b(?:do|then)\b|--(?= )"), re.compile(r"\s*(?:;|&&)\s*")
+_LOOPS = re.compile(r"\b(?:for|while|until)\b")
+_NO_RUN = re.compile(r">\s*/dev/null\b.*&$|\bcilium (?!connectivity)")
 #: What a shell prints in front of the next lines of a command.
 _CONTINUED = re.compile(r">\s?(?P<command>.*)")
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
@@ -387,9 +391,14 @@ def _changing_command(line: str) -> str | None:
     if match is None:
         return None
     command = re.sub(r"^sudo(?:\s+-\w+)*(?:\s+|$)", "", match["command"].strip())
-    if not program_names().isdisjoint(map(program_name, command.split())):
-        return None
-    return command if changes_settings(command) else None
+    # What stands behind an arrow of zsh may be the folder.
+    is_run = "➜" in line and not program_names().isdisjoint(map(program_name, command.split()))
+    # "helm upgrade cilium" is no measurement, though cilium is a tool; "sysctl -w … && ping" is more than one.
+    is_run |= any(runs_program(part, program_names()) for part in _PARTS.split(command))
+    if is_run and not _NO_RUN.search(command):
+        parts = [] if _LOOPS.search(command) else _STATEMENTS.split(command)
+        command = "; ".join(part for part in parts if program_names().isdisjoint(map(program_name, part.split())))
+    return command if command and changes_settings(command) else None
 
 
 def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
