@@ -48,9 +48,9 @@ _NEUTRAL_TEXT = """
     ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
     hostname uptime uname ver id who whoami w exit logout quit man help which whereis command df du free
     top htop ps pgrep jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
-    !! jq column tee mkdir touch rmdir tar zip unzip gzip gunzip chmod nslookup dig host getent arp netstat ss traceroute
-    traceroute6 tracert tracepath nmap tcpdump tshark lscpu lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
-    hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
+    !! jq column tee mkdir touch rmdir tar zip unzip gzip gunzip chmod nslookup dig host getent arp netstat ss
+    traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu lspci lsmod lsblk lshw lstopo nproc dmidecode
+    dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
 """
 _NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
 #: Those that change nothing if they only touch what a run leaves, fetch, or attach: ``mv ping.log ping_1.log``.

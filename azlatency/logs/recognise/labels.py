@@ -61,6 +61,8 @@ _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)(?:[\w.+/-]
 _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+#: "Note: GRO off", which may stand below a log.
+_NOTE = re.compile(r"[^\W\d]+: \S")
 #: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
 NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
 #: A line that is nothing but a number, a version or an address.
@@ -73,6 +75,8 @@ _THINGS = re.compile(
     r"|second|sample|observation|process|thread|upgraded|update|test)[^\W\d_]{1,20}(?: [^\W\d_][\w-]{0,30}){1,6}",
     re.IGNORECASE,
 )
+#: A line of JSON, or of Python, which a script prints between two runs.
+_RECORD = re.compile(r"\{\s?[\"']\w[^{}]{0,1000}\}")
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
@@ -188,7 +192,9 @@ def set_labels(
     spans = [_printed(run, accounting) for run in in_order]
     found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
     lines = list(islice(found, _MOST_LINES))
-    outside = deque(_captions_above(list(_lines_outside(lines, set(boundaries), sorted(spans))), spans))
+    has_headings = any(run["heading"] for run in in_order)
+    found_outside = list(_lines_outside(lines, set(boundaries), sorted(spans)))
+    outside = deque(_captions_above(found_outside, spans, has_headings=has_headings))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
@@ -199,7 +205,9 @@ def set_labels(
     for run, (start, _) in zip(in_order, spans, strict=True):
         above: list[_Label] = []
         for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
-            if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
+            # iperf3 reads these lines, which it prints, too.
+            is_record = line.number < start and accounting.kind_of(line.number) == KNOWN
+            if _UNAME.fullmatch(text := line.text.strip()) or (is_record and _RECORD.fullmatch(text)):
                 above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
         while outside and outside[0].line < start:
             above.append(outside.popleft())
@@ -259,22 +267,37 @@ def _described(
     }
 
 
-def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
-    """Return labels with the captions above their logs: those that point there, and all if each log has one below."""
+def _captions_above(
+    labels: list[_Label], spans: Sequence[tuple[int, int]], *, has_headings: bool
+) -> list[_Label]:
+    """Return labels with the captions above their logs: those that point there, and all if each log has one below.
+
+    So are other texts, if none stands above the first log: "# GRO off" at the end of a file, "Trial 1/4: OK".
+    """
     starts = sorted(start for start, _ in spans)
-    captions = {label: bisect_right(starts, label.line) for label in labels if _CAPTION.match(label.text)}
-    if {*captions.values()} != {*range(1, len(starts) + 1)}:
-        captions = {}
-    captions |= {
-        label: place
-        for label in labels
-        if label.text.startswith(_POINTING) and (place := bisect_right(starts, label.line))
-    }
+    place_of = {label: bisect_right(starts, label.line) for label in labels if not label.is_command}
+    remarks = [] if has_headings or not all(map(_may_stand_below, place_of)) else list(place_of)
+    if len(starts) == 1 and not all(label.is_marked or _NOTE.match(label.text) for label in remarks):
+        remarks = []
+    captions: set[_Label] = set()
+    for those in (remarks, list(filter(_is_numbered, place_of))):
+        if {place_of[label] for label in those} == {*range(1, len(starts) + 1)}:
+            captions = {*those}
+    captions |= {label for label, place in place_of.items() if place and label.text.startswith(_POINTING)}
     moved = [
-        label._replace(line=starts[captions[label] - 1] - 1, is_marked=True) if label in captions else label
+        label._replace(line=starts[place_of[label] - 1] - 1, is_marked=True) if label in captions else label
         for label in labels
     ]
     return sorted(moved, key=attrgetter("line"))
+
+
+def _is_numbered(label: _Label) -> bool:
+    return _CAPTION.match(label.text) is not None
+
+
+def _may_stand_below(label: _Label) -> bool:
+    """Return whether a text may be about the log above it: not a sentence, nor one that ends with a colon."""
+    return label.is_caption or label.is_marked
 
 
 def _add_hosts(runs: Sequence[Row], logs: Sequence[Log]) -> None:
@@ -449,7 +472,8 @@ def _label(number: int, line: str) -> _Label | None:
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)
-    if match is None:
+    is_record = _RECORD.fullmatch(line) is not None
+    if match is None and not is_record:
         line = line if _BARE_NUMBER.fullmatch(line) else _undecorated(line)
         if not line or _SAID_BY_TOOLS.search(line):
             return None
@@ -462,9 +486,9 @@ def _label(number: int, line: str) -> _Label | None:
     is_noise = words <= _SAYS_NOTHING and not is_setting and (bool(words) or not _BARE_WORD.fullmatch(text))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
-    is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)
+    is_noise |= bool((is_bare or is_record or found.get("valued")) and words & _MEASURED)
     if is_command or is_noise:
         return None
-    is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
-    is_marked = match is not None and not found["captioned"] and found["marks"] not in ("*", "_")
-    return _Label(number, text.strip(), match is None and not is_caption, is_caption, is_marked)
+    is_caption = match is None and not is_record and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
+    is_marked = is_record or (match is not None and not found["captioned"] and found["marks"] not in ("*", "_"))
+    return _Label(number, text.strip(), not is_marked and match is None and not is_caption, is_caption, is_marked)
