@@ -267,9 +267,7 @@ def _described(
     }
 
 
-def _captions_above(
-    labels: list[_Label], spans: Sequence[tuple[int, int]], *, has_headings: bool
-) -> list[_Label]:
+def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]], *, has_headings: bool) -> list[_Label]:
     """Return labels with the captions above their logs: those that point there, and all if each log has one below.
 
     So are other texts, if none stands above the first log: "# GRO off" at the end of a file, "Trial 1/4: OK".

@@ -228,6 +228,7 @@ _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
+_PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "tls"])
 #: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
@@ -620,6 +621,12 @@ def is_tool(word: str) -> bool:
 def is_result(word: str) -> bool:
     """Return whether a word is the name of a tool or a word for a result, which sets nothing."""
     return word.casefold() in _RESULTS
+
+
+def says_no_amount(word: str) -> bool:
+    """Return whether a word behind a number is a result, an end or a protocol, of which the number counts none."""
+    word = word.casefold()
+    return word in _RESULTS or word in _ENDS or word in _PROTOCOLS
 
 
 @lru_cache(maxsize=8192)

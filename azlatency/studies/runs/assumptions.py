@@ -13,7 +13,7 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_result, is_tool, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_tool, levels_of, read_name, split_path
 from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -109,9 +109,9 @@ def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
 
 
 def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
-    """Return the line that keeps logs apart if a number of theirs stands behind a word that may be a thing."""
+    """Return the line that keeps logs apart by the numbers of their names."""
     files = below_common_folder(counted["file"], runs["file"])
-    if not any(map(_may_name_a_thing, files)) or counted["assumed"].str.contains(FROM_LABEL).any():
+    if counted["assumed"].str.contains(FROM_LABEL).any():
         return []  # a pattern would join runs of one file that labels tell apart
     patterns = separating_patterns(files)
     by_file = runs[["file", "method"]].drop_duplicates()
@@ -126,14 +126,6 @@ def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
 
 def _one_or_list(quoted: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"[{', '.join(quoted)}]"
-
-
-def _may_name_a_thing(file: str) -> bool:
-    name, number = read_name(file), _LAST_NUMBER.search(file)
-    if name.last is None or number is None or name.last.text != number[0]:
-        return False
-    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
-    return bool(before) and before[-1].isalpha() and not is_result(before[-1])
 
 
 def separating_patterns(files: Sequence[str]) -> list[str]:

@@ -28,6 +28,7 @@ from azlatency.studies.manifest.names import (
     number_in,
     read_name,
     says_again,
+    says_no_amount,
     series_that_count,
     siblings_that_count,
     split_path,
@@ -125,7 +126,8 @@ def _by_names(
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
-    if may_switch and counted == names.keys() and all(map(_is_switch, names.values())):
+    is_switch = may_switch and all(map(_is_switch, names.values()))
+    if counted == names.keys() and (is_switch or _are_amounts(names.values())):
         counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
@@ -216,6 +218,17 @@ def _is_switch(name: Name) -> bool:
         return False
     before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
     return bool(before) and not before[-1].isdecimal() and not all(map(is_result, before))
+
+
+def _are_amounts(names: Iterable[Name]) -> bool:
+    """Return whether the same word stands behind all numbers, which says what they count: ``ping_1_walls``."""
+    behind = {
+        tuple(part.text.casefold() for part in name.parts[name.place : name.place + 1] if part.level == name.last.level)
+        for name in names
+        if name.last is not None
+    }
+    word = next(iter(behind))[:1] if len(behind) == 1 else ()
+    return bool(word) and word[0].isalpha() and not says_no_amount(word[0])
 
 
 def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
