@@ -49,8 +49,9 @@ _NEUTRAL_TEXT = """
     hostname uptime uname ver id who whoami w exit logout quit man help which whereis command df du free
     top htop ps pgrep jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
     !! jq column tee mkdir touch rmdir tar zip unzip gzip gunzip chmod nslookup dig host getent arp netstat ss
-    traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu lspci lsmod lsblk lshw lstopo nproc dmidecode
-    dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
+    traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu lspci lsmod lsblk lshw lstopo nproc
+    dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo hostnamectl timedatectl test [ for
+    while do done if then else fi seq md5sum sha256sum
 """
 _NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
 #: Those that change nothing if they only touch what a run leaves, fetch, or attach: ``mv ping.log ping_1.log``.
@@ -59,7 +60,8 @@ _LEFT_BY_RUNS = re.compile(r"\S*(?:\.(?:log|txt|out|csv|json|dat|html?|md|pcap|p
 _ONLY_FETCHES = re.compile(r"curl(?!.*\s(?:-\w*[XdFT]|--(?:request|data|form|upload|json|post)))\b.*", re.DOTALL)
 _ONLY_ATTACHES = re.compile(r"(?:tmux|screen)(?: (?:a|attach|ls|new|new-session|detach|-[rxd]|-ls|-[tsS] \S+))*")
 #: Words that show a state; programs that show it if nothing but a device or a name follows.
-_SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
+_SHOWS_TEXT = "show list status get describe logs ps inspect version history --help --version"
+_SHOWS = frozenset(_SHOWS_TEXT.split())
 _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
 #: Another command, whose output becomes a word of this one: ``ping $(kubectl get pod -o name)``.
 _SUBSTITUTED = re.compile(r"\$\([^()]{0,400}\)|`[^`]{0,400}`")
@@ -162,7 +164,7 @@ def _files_of(command: str) -> list[str]:
     for part in re.split(r"[;|&]+", command):
         name, *words = words_of(part) or [""]
         if program_name(name) in _PRINTS or name == "tee":
-            return [word for word in words if "." in word and not word.startswith(("-", "$"))]
+            return [word for word in words if "." in word and not word.startswith(("-", "$")) and "*" not in word]
     return []
 
 

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
-from itertools import islice
+from itertools import islice, pairwise
 from math import inf
 from operator import attrgetter
 from typing import NamedTuple
@@ -98,7 +98,11 @@ _NO_RUN = re.compile(r">\s*/dev/null\b.*&$|\bcilium (?!connectivity)")
 _CONTINUED = re.compile(r">\s?(?P<command>.*)")
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
-_SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
+_SHOWING = re.compile(r"\b(?:uname|sysctl)\b")
+_SAYING = re.compile(rf"\b(?:echo|printf)\b|{_SHOWING.pattern}")
+#: What a command prints that failed, and what tail prints above a file.
+_FAILED = re.compile(r"not found\b|permission denied|not permitted|no such file", re.IGNORECASE)
+_FILE_BANNER = re.compile(r"==> \S{1,200} <==")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote>[\"'])(?P<title>.{1,200}?)(?P=quote)")
 _SAID_BY_TOOLS = re.compile(r"(?<!^)\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
@@ -160,7 +164,7 @@ _MEASURED_NUMBER = re.compile(
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
     login logout exit last ok success log test killed terminated interrupted waiting sleeping connected connecting
-    closed ready yes no true false null none ping iperf sockperf
+    closed ready progress yes no true false null none ping iperf sockperf
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 #: Words for the time between two runs, or for the end of one, and the words beside them: "Test took 4.1 seconds".
@@ -363,29 +367,50 @@ def _lines_outside(
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
     drawings = _drawings(lines)
+    shown = _shown_by(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
-    for number, text in lines:
+    for place, (number, text) in enumerate(lines):
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
-            is_output, above = not _SAYING.search(text) and not _FENCE.match(text), number
+            following = next((text for below, text in lines[place + 1 : place + 2] if below == number + 1), "")
+            has_failed = _COMMAND.match(text) is not None and _FAILED.search(following) is not None
+            # "uname -r" between two runs tells them apart only if it printed something else elsewhere.
+            is_shown = bool(spans) and number > spans[0][0] and len(shown.get(_typed_text(text), ())) == 1
+            is_output, above = has_failed or is_shown or not (_SAYING.search(text) or _FENCE.match(text)), number
             is_after_output = is_output
             if titled := _TITLED.match(text[:_LONGEST]):
                 yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
-            if not inside and (command := _changing_command(text[:_LONGEST])):
+            if not inside and not has_failed and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
+        is_output &= _FILE_BANNER.fullmatch(text.strip()) is None
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if number in drawings and not inside:
             label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _typed_text(text: str) -> str:
+    """Return the command of a prompt that shows the kernel or a setting, if it is one."""
+    match = _COMMAND.match(text[:_LONGEST])
+    return match["command"] if match and _SHOWING.search(match["command"]) else ""
+
+
+def _shown_by(lines: Sequence[tuple[int, str]]) -> dict[str, set[str]]:
+    """Return what each command that shows the kernel or a setting printed."""
+    shown: dict[str, set[str]] = {}
+    for (number, text), (below, output) in pairwise(lines):
+        if below == number + 1 and (command := _typed_text(text)):
+            shown.setdefault(command, set()).add(output.strip())
+    return shown
 
 
 def _drawings(lines: Sequence[tuple[int, str]]) -> dict[int, str]:
