@@ -35,6 +35,10 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["iperf31.log", "iperf32.log", "iperf33.log", "iperf34.log"],
         [f"ping{number}.log" for number in range(1, 8)],
         [f"measurement_{letter}.log" for letter in "ABCD"],
+        ["eu-us #1.log", "eu-us #2.log"],
+        ["samples/s01.txt", "samples/s04.txt"],
+        ["lunes.txt", "miercoles.txt", "sábado.txt"],
+        ["ping.log", "ping_retest.log"],
         *(
             [f"{word}_1.log", f"{word}_2.log"]
             for word in ("trace", "snapshot", "record", "evaluation", "stdout", "stderr")
@@ -68,6 +72,10 @@ def test_repeats(files: list[str]) -> None:
         (["iperf32", "iperf34"], ["32", "34"]),
         (["result_A", "result_B"], ["A", "B"]),  # two letters may be two treatments
         (["ping_A", "ping_B", "ping_C"], ["A", "B", "C"]),
+        (["client #1", "client #2"], ["client 1", "client 2"]),
+        (["ping_1_walls", "ping_2_walls"], ["1", "2"]),
+        (["10.05.23_lan", "11.05.23_lan", "12.05.23_wlan"], ["lan", "lan", "wlan"]),
+        (["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"], ["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"]),
     ],
 )
 def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: list[str]) -> None:
