@@ -62,7 +62,7 @@ _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
 #: "Note: GRO off", which may stand below a log.
-_NOTE = re.compile(r"[^\W\d]+: \S")
+_NOTE = re.compile(r"([^\W\d]+): \S")
 #: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
 NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
 #: A line that is nothing but a number, a version or an address.
@@ -279,7 +279,7 @@ def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]], *, h
     starts = sorted(start for start, _ in spans)
     place_of = {label: bisect_right(starts, label.line) for label in labels if not label.is_command}
     remarks = [] if has_headings or not all(map(_may_stand_below, place_of)) else list(place_of)
-    if len(starts) == 1 and not all(label.is_marked or _NOTE.match(label.text) for label in remarks):
+    if len(remarks) != len(starts) or (len(starts) == 1 and not _is_remark(remarks[0])):
         remarks = []
     captions: set[_Label] = set()
     for those in (remarks, list(filter(_is_numbered, place_of))):
@@ -295,6 +295,12 @@ def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]], *, h
 
 def _is_numbered(label: _Label) -> bool:
     return _CAPTION.match(label.text) is not None
+
+
+def _is_remark(label: _Label) -> bool:
+    """Return whether a text below the only log is a comment or a note, and not an error of a tool or its values."""
+    note = _NOTE.match(label.text)
+    return label.text.count("=") < 2 and (label.is_marked or (note is not None and note[1] not in program_names()))
 
 
 def _may_stand_below(label: _Label) -> bool:

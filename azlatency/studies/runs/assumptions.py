@@ -183,7 +183,10 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if entries == joining_entry(files):
             has_both = apart["assumed"].str.contains(FROM_NAME) & apart["assumed"].str.contains(FROM_LABEL)
             inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
-            inner = [] if has_both.any() else inner  # an entry would join runs that the other one tells apart
+            # An entry would join runs that the other one tells apart; and it chooses no run by an inherited label.
+            labels = zip(apart["scenario"].astype(str), apart["heading"].fillna(""), strict=True)
+            is_own = all(label.split(JOINED)[0] in heading.split(JOINED) for label, heading in labels)
+            inner = [] if has_both.any() or (are_labels and not is_own) else inner
             entries = inner or entries
             which = f"those that differ in their last {'label' if are_labels else 'word'} only are" if inner else _ALL
         if entries == advised:

@@ -76,7 +76,7 @@ def treatments(
     ``ends``: the addresses of the client and the server of each run, which say nothing more in its label.
     """
     ends = ends or [()] * len(files)
-    headings = _with_inherited(files, headings, ends)
+    headings = with_inherited(files, headings, ends)
     quoted = [(heading or "").split(JOINED) for heading in headings]
     files = ["!".join([file, *filter(is_file_name, parts)]) for file, parts in zip(files, quoted, strict=True)]
     headings = [JOINED.join(part for part in parts if not is_file_name(part)) for parts in quoted]
@@ -286,7 +286,7 @@ class _Chain(NamedTuple):
     texts: tuple[str, ...] = ()
 
 
-def _with_inherited(
+def with_inherited(
     files: Sequence[str], headings: Sequence[str | None], ends: Sequence[Collection[str]]
 ) -> list[str | None]:
     """Return the headings of runs with the labels that they inherit from a run above them in the same file.

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from helpers.places import FIXTURES
+from helpers.studies import in_memory
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.studies.manifest.names import is_result
@@ -160,6 +162,18 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
 )
 def test_a_label_that_only_repeats_inherits_that_of_the_run_above(labels: list[str], expected: list[str]) -> None:
     assert scenarios(["notes.md"] * len(labels), labels) == expected
+
+
+def test_a_label_is_inherited_from_a_run_whose_scenario_the_manifest_says(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    labels = ("Before", "Second run", "After", "Second run")
+    runs = (f"{label}:\n\n{ping('10.0.0.9', 1.0, 1.1 + at)}\n" for at, label in enumerate(labels))
+    (folder / "notes.md").write_text("".join(runs), "utf-8")
+    entry = '[[run]]\ntranscript = "notes.md"\nheading = "Before"\nscenario = "old"\n'
+    (folder / "study.toml").write_text(f"[study]\n\n{entry}", "utf-8")
+    found = az.latency(in_memory(folder)).sort_values("first_line")["scenario"]
+    assert list(found) == ["old", "Before", "After", "After"]
 
 
 def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
