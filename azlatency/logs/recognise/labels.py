@@ -110,6 +110,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _DIGITS = re.compile(r"\d+")
 #: A word, or a letter with its number: "X710".
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<!\w)[^\W\d_]\d\w*")
+_VALUE = re.compile(r"[^\W_]+")
 _SPACED = re.compile(r"(?:[^\W\d_] ){2,40}[^\W\d_]")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
@@ -208,11 +209,15 @@ def set_labels(
     above_each: list[list[_Label]] = []
     for run, (start, _) in zip(in_order, spans, strict=True):
         above: list[_Label] = []
-        for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
-            # iperf3 reads these lines, which it prints, too.
-            is_record = line.number < start and accounting.kind_of(line.number) == KNOWN
-            if _UNAME.fullmatch(text := line.text.strip()) or (is_record and _RECORD.fullmatch(text)):
-                above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
+        first = run["first_line"]
+        printed = [  # iperf3 reads these lines, which it prints, too
+            _Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True)
+            for line in source.lines[max(first - 4, 0) : first]
+            for text in [line.text.strip()]
+            if (line.number > first - 2 and _UNAME.fullmatch(text))
+            or (line.number < start and accounting.kind_of(line.number) == KNOWN and _RECORD.fullmatch(text))
+        ]
+        above += printed[-1:]
         while outside and outside[0].line < start:
             above.append(outside.popleft())
         above_each.append(above)
@@ -508,7 +513,7 @@ def _label(number: int, line: str) -> _Label | None:
             return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
-    words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
+    words = {word.casefold() for word in (_VALUE if is_record else _WORD).findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
     # "test 2" counts, but "iperf 3.16" and "5.15" are versions.
     is_setting = bool(_VERSION.search(text) if words else _DIGITS.search(_MOMENT.sub("", text)))
