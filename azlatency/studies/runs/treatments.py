@@ -70,13 +70,13 @@ def treatments(
     """Return for each run what its name and its label say.
 
     Runs of equal ``groups`` have everything else in common: ends, tool, test, settings. ``files`` and ``headings``:
-    path of the log, and the headings above the run (``outer / inner``); one that is the name of a file is the last
-    part of the path. ``known``: the numbers of each run that the manifest reads from its name, round and repeat.
+    path of the log, and the headings above the run (``outer / inner``), `with_inherited` ones; one that is the name of
+    a file is the last part of the path. ``known``: the numbers of each run that the manifest reads from its name, round
+    and repeat.
     ``others``: further files, such as a copy or an empty log, whose numbers fill the gaps between those of the runs.
     ``ends``: the addresses of the client and the server of each run, which say nothing more in its label.
     """
     ends = ends or [()] * len(files)
-    headings = with_inherited(files, headings, ends)
     quoted = [(heading or "").split(JOINED) for heading in headings]
     files = ["!".join([file, *filter(is_file_name, parts)]) for file, parts in zip(files, quoted, strict=True)]
     headings = [JOINED.join(part for part in parts if not is_file_name(part)) for parts in quoted]
@@ -307,9 +307,10 @@ def with_inherited(
         counted: set[tuple[str, ...]] = set()
         for texts, keys in zip(parts, _compared_parts(parts, [ends[run] for run in runs])[0], strict=True):
             above, chain = chains[-1] if chains else _Chain(), _Chain()
-            for text, key in zip(texts, keys, strict=True):
+            for at, (text, key) in enumerate(zip(texts, keys, strict=True)):
                 place = len(chain.keys)
                 is_free = above.keys[:place] == chain.keys and (chain.keys not in counted or says_again(text))
+                is_free &= not any(keys[at:])  # "Run 2" may be a section: below it stands what the run is
                 if key:
                     chain = _Chain((*chain.keys, key), (*chain.texts, text))
                 elif is_free and place < len(above.keys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.places import FIXTURES
@@ -12,13 +13,14 @@ from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.studies.manifest.names import is_result
-from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
+from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments, with_inherited
 
 
 def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None) -> list[str | None]:
     """Return the scenario of each run, all of one path and method."""
-    numbers = [frozenset[int]()] * len(files)
-    return [each.scenario for each in treatments([0] * len(files), files, headings or [None] * len(files), numbers)]
+    nothing: list[frozenset[Any]] = [frozenset()] * len(files)
+    labels = with_inherited(files, headings or [None] * len(files), nothing)
+    return [each.scenario for each in treatments([0] * len(files), files, labels, nothing)]
 
 
 @pytest.mark.parametrize(
@@ -156,6 +158,7 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
         (["Run 1", "Run 2", "tuned", "Run 3"], [None, None, "tuned", "below tuned"]),
         (["Run 1", "tuned", "once more"], [None, "tuned", "tuned"]),
         (["off", "on", "on", "off"], ["off", "on", "on", "off"]),
+        (["off", "on", "Run 2 / off", "Run 2 / on"], ["off", "on", "off", "on"]),
         (["A", "later", "B", "later"], ["A", "A / later", "B", "B / later"]),
         (["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"], ["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"]),
     ],
