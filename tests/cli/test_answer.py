@@ -158,7 +158,8 @@ def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> No
     done = azlatency(folder, cwd=tmp_path)
     assert [line for line in done.stderr.splitlines() if "assumed" in line or "left out" in line] == [
         "assumed: one client, which these logs do not name (5 runs)",
-        "assumed: the last number in the names of these files counts repeats (5 runs)",
+        "assumed: the last number in the names of these files counts repeats (5 runs); if it names a thing, add below "
+        '[study]: pattern = "ping_{scenario}.log"',
         "1 run without a result left out: iperf.log (failed)",
         "1 cut or failed run left out: ping_6.log",
     ]

@@ -46,16 +46,22 @@ _WRAPPERS = _PLACES.keys() | {*_WRAPPERS_TEXT.split()}
 #: Programs that change nothing that a measurement depends on.
 _NEUTRAL_TEXT = """
     ls ll la dir cd pwd pushd popd date sleep echo printf cat bat type head tail less more clear cls reset history
-    hostname uptime uname ver id who whoami w exit logout quit tmux screen man help which whereis command df du free
-    top htop ps pgrep kill jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
-    !! jq column tee vi vim nano emacs code mkdir touch cp mv rm rmdir ln scp rsync tar zip unzip gzip gunzip chmod curl
-    wget nslookup dig host getent arp netstat ss traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu
-    lspci lsmod lsblk lshw lstopo nproc dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo
-    hostnamectl timedatectl test [ for while do done if then else fi seq md5sum sha256sum
+    hostname uptime uname ver id who whoami w exit logout quit man help which whereis command df du free
+    top htop ps pgrep jobs fg bg wait watch read true false : grep egrep rg awk sed sort uniq wc cut tr diff find
+    !! jq column tee mkdir touch rmdir tar zip unzip gzip gunzip chmod nslookup dig host getent arp netstat ss
+    traceroute traceroute6 tracert tracepath nmap tcpdump tshark lscpu lspci lsmod lsblk lshw lstopo nproc
+    dmidecode dmesg journalctl vmstat mpstat sar pidstat ipconfig systeminfo hostnamectl timedatectl test [ for
+    while do done if then else fi seq md5sum sha256sum
 """
 _NEUTRAL = frozenset(_NEUTRAL_TEXT.split())
+#: Those that change nothing if they only touch what a run leaves, fetch, or attach: ``mv ping.log ping_1.log``.
+_TOUCHES = frozenset({"cp", "mv", "rm", "ln", "scp", "rsync", "vi", "vim", "nano", "emacs", "code"})
+_LEFT_BY_RUNS = re.compile(r"\S*(?:\.(?:log|txt|out|csv|json|dat|html?|md|pcap|png|pdf|svg|gz|zip)|\*)")
+_ONLY_FETCHES = re.compile(r"curl(?!.*\s(?:-\w*[XdFT]|--(?:request|data|form|upload|json|post)))\b.*", re.DOTALL)
+_ONLY_ATTACHES = re.compile(r"(?:tmux|screen)(?: (?:a|attach|ls|new|new-session|detach|-[rxd]|-ls|-[tsS] \S+))*")
 #: Words that show a state; programs that show it if nothing but a device or a name follows.
-_SHOWS = frozenset({"show", "list", "status", "get", "describe", "logs", "--help", "--version"})
+_SHOWS_TEXT = "show list status get describe logs ps inspect version history --help --version"
+_SHOWS = frozenset(_SHOWS_TEXT.split())
 _SHOWS_ALONE = frozenset({"ip", "ifconfig", "ethtool", "route", "iwconfig", "sysctl", "mount", "ulimit", "env", "set"})
 #: Another command, whose output becomes a word of this one: ``ping $(kubectl get pod -o name)``.
 _SUBSTITUTED = re.compile(r"\$\([^()]{0,400}\)|`[^`]{0,400}`")
@@ -81,6 +87,7 @@ _BEHIND = re.compile(r"\S\s{1,20}#\s{0,9}(\w.{0,200})")
 _PRINTS = frozenset({"cat", "tail", "head", "less", "more", "type", "bat", "zcat"})
 #: A shell that runs no script.
 _SHELL = re.compile(r"(?:su|sh|bash|zsh|dash)(?: -\w?| root)*")
+_FED_TO_SHELL = re.compile(r"\|\s*(?:sudo )?(?:ba|z|da)?sh\b")
 #: A write to a file of settings: ``echo 1 > /proc/sys/…``.
 _WRITES_SETTING = re.compile(r"(?:>|\b(?:tee|cp|mv|ln|vim?|nano|sed -i))[^;&|]{0,200}?\s?/(?:proc|sys|etc)/")
 #: Those of them that tell no runs apart, and variables that change how a tool writes and not how it measures.
@@ -103,9 +110,14 @@ def runs_program(command: str, programs: frozenset[str]) -> bool:
 
 def changes_settings(command: str) -> bool:
     """Return whether a command line that is no measurement may change how the next one goes."""
-    if _WRITES_SETTING.search(command):
+    if _WRITES_SETTING.search(command) or _FED_TO_SHELL.search(command):
         return True
-    return not all(map(_is_neutral, re.split(r"[;|&]+", _COUNTING.sub("", command).partition(" #")[0])))
+    parts = re.split(r"[;|&]+", _COUNTING.sub("", command).partition(" #")[0])
+    return any(not _is_neutral(part) or _only_assigns(part.split()) for part in parts)
+
+
+def _only_assigns(words: Sequence[str]) -> bool:
+    return bool(words) and all(map(_ASSIGNMENT.fullmatch, words))
 
 
 def told_by(command: str, runs: int) -> list[str]:
@@ -152,7 +164,7 @@ def _files_of(command: str) -> list[str]:
     for part in re.split(r"[;|&]+", command):
         name, *words = words_of(part) or [""]
         if program_name(name) in _PRINTS or name == "tee":
-            return [word for word in words if "." in word and not word.startswith(("-", "$"))]
+            return [word for word in words if "." in word and not word.startswith(("-", "$")) and "*" not in word]
     return []
 
 
@@ -162,6 +174,11 @@ def _is_neutral(command: str) -> bool:
         return True
     name, arguments = program_name(words[0]).casefold(), words[1:]
     if name in _NEUTRAL or name.startswith(("get-", "test-")) or not _SHOWS.isdisjoint(arguments):
+        return True
+    if name in _TOUCHES:
+        paths = [word for word in arguments if not word.startswith("-")]
+        return all(map(_LEFT_BY_RUNS.fullmatch, paths[:-1] or paths))
+    if _ONLY_FETCHES.fullmatch(" ".join(words)) or _ONLY_ATTACHES.fullmatch(" ".join(words)):
         return True
     if name == "ethtool" and arguments and re.fullmatch(r"-[acdgiklmnSTPxu]", arguments[0]):
         return True

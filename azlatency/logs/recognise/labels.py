@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from heapq import merge
-from itertools import islice
+from itertools import islice, pairwise
 from math import inf
 from operator import attrgetter
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from azlatency.logs.source.decode import Source
 _LABEL = re.compile(
     r"(?P<marks>\*{1,3}|_{1,3})(?P<bold>[^*_\s][^*_]{0,1000})(?P=marks):?"
     r"|(?:<\w{1,20}>){0,3}[<\[](?P<tag>h[1-6]|b|strong|caption|figcaption|summary|title|p|li|dt|em)[>\]](?P<html>[^<>\[\]]{1,1000})[<\[]/(?P=tag)[>\]].{0,20}"
-    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[a-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
+    r"|(?:(?:#{1,6}|//|;|%|REM|::|\.|>|[-*•]|\d{1,3}\.|\(?(?:\d{1,3}|[A-Za-z])\))\s+|[(（]?[\d一二三四五六七八九十]{1,3}[、．）]\s*)"
     r"(?P<comment>\S.{0,1000})"
     r"|\S{0,80}[$%❯»]\s+#\s+(?P<typed>\S.{0,1000})"
     r"|[=*#~_+>|^-]{2,40}\s*(?P<banner>[^=*#~_+>|^\s-](?:.{0,1000}?[^=*#~_+<|\s-])?)\s*[=*#~_+<|:-]{0,40}"
@@ -61,8 +61,12 @@ _BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)(?:[\w.+/-]
 _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|tab(?:le|\.)?|listing|screenshot|abb(?:ildung|\.)) ?\d", re.IGNORECASE)
+#: "Note: GRO off", which may stand below a log.
+_NOTE = re.compile(r"([^\W\d]+): \S")
 #: A label that is nothing but a number, which may be a setting: ``=== 64 ===``.
 NUMBER_ALONE = re.compile(r"\W{0,9}\d{1,7}\W{0,9}")
+#: A line that is nothing but a number, a version or an address.
+_BARE_NUMBER = re.compile(rf"{NUMBER_ALONE.pattern}|[1-9]\d{{0,4}}(?:\.\d{{1,5}}){{1,3}}(?:[-/]\d{{1,5}})?")
 #: What points to the log above it.
 _POINTING = ("^", "↑")
 #: A number and what it counts, which no tool or shell prints: ``4 VMs per host``, ``100 m cable``.
@@ -71,6 +75,8 @@ _THINGS = re.compile(
     r"|second|sample|observation|process|thread|upgraded|update|test)[^\W\d_]{1,20}(?: [^\W\d_][\w-]{0,30}){1,6}",
     re.IGNORECASE,
 )
+#: A line of JSON, or of Python, which a script prints between two runs.
+_RECORD = re.compile(r"\{\s?[\"']\w[^{}]{0,1000}\}")
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
 #: What shows that a line which begins with the name of a program is a command.
 _ARGUMENT = re.compile(r" (?:--?[A-Za-z]|\d{1,3}(?:\.\d{1,3}){3})")
@@ -84,18 +90,27 @@ _COMMAND = re.compile(
     r"|#\s(?=ip (?:route|link|addr|rule|tunnel) |tc qdisc |sysctl -w |ethtool -[A-Z] |iptables -|modprobe ))"
     r"(?P<command>\S.*)"
 )
+#: What separates the programs of a command line; its statements; a loop; what runs a tool as load, or sets it up.
+_PARTS, _STATEMENTS = re.compile(r"[;|&\"'`(]+|\b(?:do|then)\b|--(?= )"), re.compile(r"\s*(?:;|&&)\s*")
+_LOOPS = re.compile(r"\b(?:for|while|until)\b")
+_NO_RUN = re.compile(r">\s*/dev/null\b.*&$|\bcilium (?!connectivity)")
 #: What a shell prints in front of the next lines of a command.
 _CONTINUED = re.compile(r">\s?(?P<command>.*)")
 _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
-_SAYING = re.compile(r"\b(?:echo|printf|uname|sysctl)\b")
+_SHOWING = re.compile(r"\b(?:uname|sysctl)\b")
+_SAYING = re.compile(rf"\b(?:echo|printf)\b|{_SHOWING.pattern}")
+#: What a command prints that failed, and what tail prints above a file.
+_FAILED = re.compile(r"not found\b|permission denied|not permitted|no such file", re.IGNORECASE)
+_FILE_BANNER = re.compile(r"==> \S{1,200} <==")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote>[\"'])(?P<title>.{1,200}?)(?P=quote)")
-_SAID_BY_TOOLS = re.compile(r"\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
+_SAID_BY_TOOLS = re.compile(r"(?<!^)\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*")
 _DIGITS = re.compile(r"\d+")
 #: A word, or a letter with its number: "X710".
 _WORD = re.compile(r"[^\W\d_]{2,}|(?<!\w)[^\W\d_]\d\w*")
+_VALUE = re.compile(r"[^\W_]+")
 _SPACED = re.compile(r"(?:[^\W\d_] ){2,40}[^\W\d_]")
 #: What a shell or a tool prints as "key: value", and no person sets.
 _MEASURED_TEXT = """
@@ -103,13 +118,15 @@ _MEASURED_TEXT = """
     stddev rtt
 """
 _MEASURED = frozenset(_MEASURED_TEXT.split())
-_DATE = re.compile(
+_MOMENT = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?[. ]{{1,2}}(?:{_MONTHS})[a-z]*\b|\b(?:{_MONTHS})[a-z]*\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
-    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?\b|\b(?:19|20)\d\d(?:-\d\d-\d\d)?\b|\b\d{1,2}(?= \d\d:)"
     rf"|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|\b(?:{_MONTHS})[a-z]*\b"
     r"|\b(?:UTC|GMT|CES?T|[ECMP][SD]T|[ap]m)\b",
     re.IGNORECASE,
 )
+_DATE = re.compile(rf"{_MOMENT.pattern}|\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b", re.IGNORECASE)
+_VERSION = re.compile(r"\b(?:iperf|ping|sockperf)\d? v?\d{1,3}\.\d", re.IGNORECASE)
 #: The number of a text that a person numbers: ``Test 2: 4 VMs per host``.
 _NUMBERED = re.compile(
     r"(?:test|case|scenario|experiment|step|part|phase|setup|config)[ #-]?\d{1,3} ?[:.)-]", re.IGNORECASE
@@ -148,7 +165,7 @@ _MEASURED_NUMBER = re.compile(
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
     login logout exit last ok success log test killed terminated interrupted waiting sleeping connected connecting
-    closed ready yes no true false null none ping iperf sockperf
+    closed ready progress yes no true false null none ping iperf sockperf
 """
 _SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
 #: Words for the time between two runs, or for the end of one, and the words beside them: "Test took 4.1 seconds".
@@ -180,7 +197,9 @@ def set_labels(
     spans = [_printed(run, accounting) for run in in_order]
     found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
     lines = list(islice(found, _MOST_LINES))
-    outside = deque(_captions_above(list(_lines_outside(lines, set(boundaries), sorted(spans))), spans))
+    has_headings = any(run["heading"] for run in in_order)
+    found_outside = list(_lines_outside(lines, set(boundaries), sorted(spans)))
+    outside = deque(_captions_above(found_outside, spans, has_headings=has_headings))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
@@ -190,9 +209,15 @@ def set_labels(
     above_each: list[list[_Label]] = []
     for run, (start, _) in zip(in_order, spans, strict=True):
         above: list[_Label] = []
-        for line in source.lines[max(run["first_line"] - 2, 0) : run["first_line"]]:
-            if _UNAME.fullmatch(text := line.text.strip()):  # iperf3 reads this line, which it prints, too
-                above.append(_Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True))
+        first = run["first_line"]
+        printed = [  # iperf3 reads these lines, which it prints, too
+            _Label(line.number, text, is_sentence=False, is_caption=False, is_marked=True)
+            for line in source.lines[max(first - 4, 0) : first]
+            for text in [line.text.strip()]
+            if (line.number > first - 2 and _UNAME.fullmatch(text))
+            or (line.number < start and accounting.kind_of(line.number) == KNOWN and _RECORD.fullmatch(text))
+        ]
+        above += printed[-1:]
         while outside and outside[0].line < start:
             above.append(outside.popleft())
         above_each.append(above)
@@ -251,22 +276,41 @@ def _described(
     }
 
 
-def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]]) -> list[_Label]:
-    """Return labels with the captions above their logs: those that point there, and all if each log has one below."""
+def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]], *, has_headings: bool) -> list[_Label]:
+    """Return labels with the captions above their logs: those that point there, and all if each log has one below.
+
+    So are other texts, if none stands above the first log: "# GRO off" at the end of a file, "Trial 1/4: OK".
+    """
     starts = sorted(start for start, _ in spans)
-    captions = {label: bisect_right(starts, label.line) for label in labels if _CAPTION.match(label.text)}
-    if {*captions.values()} != {*range(1, len(starts) + 1)}:
-        captions = {}
-    captions |= {
-        label: place
-        for label in labels
-        if label.text.startswith(_POINTING) and (place := bisect_right(starts, label.line))
-    }
+    place_of = {label: bisect_right(starts, label.line) for label in labels if not label.is_command}
+    remarks = [] if has_headings or not all(map(_may_stand_below, place_of)) else list(place_of)
+    if len(remarks) != len(starts) or (len(starts) == 1 and not _is_remark(remarks[0])):
+        remarks = []
+    captions: set[_Label] = set()
+    for those in (remarks, list(filter(_is_numbered, place_of))):
+        if {place_of[label] for label in those} == {*range(1, len(starts) + 1)}:
+            captions = {*those}
+    captions |= {label for label, place in place_of.items() if place and label.text.startswith(_POINTING)}
     moved = [
-        label._replace(line=starts[captions[label] - 1] - 1, is_marked=True) if label in captions else label
+        label._replace(line=starts[place_of[label] - 1] - 1, is_marked=True) if label in captions else label
         for label in labels
     ]
     return sorted(moved, key=attrgetter("line"))
+
+
+def _is_numbered(label: _Label) -> bool:
+    return _CAPTION.match(label.text) is not None
+
+
+def _is_remark(label: _Label) -> bool:
+    """Return whether a text below the only log is a comment or a note, and not an error of a tool or its values."""
+    note = _NOTE.match(label.text)
+    return label.text.count("=") < 2 and (label.is_marked or (note is not None and note[1] not in program_names()))
+
+
+def _may_stand_below(label: _Label) -> bool:
+    """Return whether a text may be about the log above it: not a sentence, nor one that ends with a colon."""
+    return label.is_caption or label.is_marked
 
 
 def _add_hosts(runs: Sequence[Row], logs: Sequence[Log]) -> None:
@@ -334,29 +378,50 @@ def _lines_outside(
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
     drawings = _drawings(lines)
+    shown = _shown_by(lines)
     at, above, is_output, is_after_output = 0, 0, False, False
-    for number, text in lines:
+    for place, (number, text) in enumerate(lines):
         while at < len(spans) and spans[at][1] < number:
             at += 1
         inside = at < len(spans) and spans[at][0] <= number
         if (number in boundaries or _COMMAND.match(text)) and not _COMMENTED.match(text):
-            is_output, above = not _SAYING.search(text) and not _FENCE.match(text), number
+            following = next((text for below, text in lines[place + 1 : place + 2] if below == number + 1), "")
+            has_failed = _COMMAND.match(text) is not None and _FAILED.search(following) is not None
+            # "uname -r" between two runs tells them apart only if it printed something else elsewhere.
+            is_shown = bool(spans) and number > spans[0][0] and len(shown.get(_typed_text(text), ())) == 1
+            is_output, above = has_failed or is_shown or not (_SAYING.search(text) or _FENCE.match(text)), number
             is_after_output = is_output
             if titled := _TITLED.match(text[:_LONGEST]):
                 yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
-            if not inside and (command := _changing_command(text[:_LONGEST])):
+            if not inside and not has_failed and (command := _changing_command(text[:_LONGEST])):
                 yield _Label(number, command, is_sentence=True, is_caption=False, is_marked=False, is_command=True)
             continue
         # The paragraphs of ifconfig are separated by blank lines; all but the first line of each is indented.
         is_output &= number - 1 == above
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
+        is_output &= _FILE_BANNER.fullmatch(text.strip()) is None
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if number in drawings and not inside:
             label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)
         if label is not None:
             is_after_output = False
             yield label
+
+
+def _typed_text(text: str) -> str:
+    """Return the command of a prompt that shows the kernel or a setting, if it is one."""
+    match = _COMMAND.match(text[:_LONGEST])
+    return match["command"] if match and _SHOWING.search(match["command"]) else ""
+
+
+def _shown_by(lines: Sequence[tuple[int, str]]) -> dict[str, set[str]]:
+    """Return what each command that shows the kernel or a setting printed."""
+    shown: dict[str, set[str]] = {}
+    for (number, text), (below, output) in pairwise(lines):
+        if below == number + 1 and (command := _typed_text(text)):
+            shown.setdefault(command, set()).add(output.strip())
+    return shown
 
 
 def _drawings(lines: Sequence[tuple[int, str]]) -> dict[int, str]:
@@ -383,9 +448,14 @@ def _changing_command(line: str) -> str | None:
     if match is None:
         return None
     command = re.sub(r"^sudo(?:\s+-\w+)*(?:\s+|$)", "", match["command"].strip())
-    if not program_names().isdisjoint(map(program_name, command.split())):
-        return None
-    return command if changes_settings(command) else None
+    # What stands behind an arrow of zsh may be the folder.
+    is_run = "➜" in line and not program_names().isdisjoint(map(program_name, command.split()))
+    # "helm upgrade cilium" is no measurement, though cilium is a tool; "sysctl -w … && ping" is more than one.
+    is_run |= any(runs_program(part, program_names()) for part in _PARTS.split(command))
+    if is_run and not _NO_RUN.search(command):
+        parts = [] if _LOOPS.search(command) else _STATEMENTS.split(command)
+        command = "; ".join(part for part in parts if program_names().isdisjoint(map(program_name, part.split())))
+    return command if command and changes_settings(command) else None
 
 
 def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
@@ -436,21 +506,23 @@ def _label(number: int, line: str) -> _Label | None:
     if _FRAME.fullmatch(line):
         return None
     match = _LABEL.fullmatch(line)
-    if match is None:
-        line = line if NUMBER_ALONE.fullmatch(line) else _undecorated(line)
+    is_record = _RECORD.fullmatch(line) is not None
+    if match is None and not is_record:
+        line = line if _BARE_NUMBER.fullmatch(line) else _undecorated(line)
         if not line or _SAID_BY_TOOLS.search(line):
             return None
     found = {} if match is None else match.groupdict()
     text = next((text for name, text in found.items() if text and name not in ("tag", "marks")), line)
-    words = {word.casefold() for word in _WORD.findall(_DATE.sub("", text))}
+    words = {word.casefold() for word in (_VALUE if is_record else _WORD).findall(_DATE.sub("", text))}
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
-    is_noise = words <= _SAYS_NOTHING
-    is_noise &= bool(words) or not (_BARE_WORD.fullmatch(text) or NUMBER_ALONE.fullmatch(text))
+    # "test 2" counts, but "iperf 3.16" and "5.15" are versions.
+    is_setting = bool(_VERSION.search(text) if words else _DIGITS.search(_MOMENT.sub("", text)))
+    is_noise = words <= _SAYS_NOTHING and not is_setting and (bool(words) or not _BARE_WORD.fullmatch(text))
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
-    is_noise |= bool((is_bare or found.get("valued")) and words & _MEASURED)
+    is_noise |= bool((is_bare or is_record or found.get("valued")) and words & _MEASURED)
     if is_command or is_noise:
         return None
-    is_caption = match is None and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
-    is_marked = match is not None and not found["captioned"] and found["marks"] not in ("*", "_")
-    return _Label(number, text.strip(), match is None and not is_caption, is_caption, is_marked)
+    is_caption = match is None and not is_record and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
+    is_marked = is_record or (match is not None and not found["captioned"] and found["marks"] not in ("*", "_"))
+    return _Label(number, text.strip(), not is_marked and match is None and not is_caption, is_caption, is_marked)

@@ -17,14 +17,16 @@ from typing import NamedTuple
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 
 #: Words whose number counts repeats, and words that mean nothing more without one.
-_COUNTERS = "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun"
+_COUNTERS = (
+    "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun retest redo"
+)
 _REPEATS_TEXT = f"""
     {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
     repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
     medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
     ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
     tekrar tur ölçüm olcum wdh mätning körning försök pokus měření mittaus lần percobaan
-    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试
+    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验
     測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
@@ -45,7 +47,8 @@ _RESULTS_TEXT = """
 #: The same for what a run leaves, which no one lists by letters: ``result_a``, ``result_b``, ``result_c``.
 _OUTPUTS_TEXT = """
     result results res output out log logs data dump capture measurement measurements report trace snapshot record
-    records evaluation stdout stderr ergebnis ergebnisse ausgabe resultado salida resultat
+    records evaluation stdout stderr ergebnis ergebnisse ausgabe protokoll resultado salida resultat
+    typescript
 """
 _OUTPUTS = frozenset(_OUTPUTS_TEXT.split())
 _TOOLS_TEXT = """
@@ -164,6 +167,17 @@ _TIME = re.compile(
     r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
+
+
+def _unaccented(text: str) -> str:
+    """Return a text of the same length without accents: "miercoles" for "miércoles"."""
+    parts = ["" if each.isascii() else unicodedata.normalize("NFD", each) for each in text]
+    return "".join(
+        part[0] if part[1:] and unicodedata.combining(part[1]) else each for part, each in zip(parts, text, strict=True)
+    )
+
+
+_TIME = re.compile(_unaccented(_TIME.pattern), _TIME.flags)
 _LEVELS = re.compile(r"[/!\\]")
 #: A date whose parts are folders, and a time in the folder below a date: ``2026/01/31/``, ``2026-01-31/10-15-00/``.
 _DATE_FOLDERS = re.compile(
@@ -183,15 +197,17 @@ _COPY = re.compile(
 )
 _FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-#: A zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an address; a word
-#: with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
+#: A MAC address; a zone or region of a cloud, or a port of a switch; a number with a point, such as a version or an
+#: address; a word with its digits and with the sign in front of it or behind it, such as ``offload-``; an arrow back.
 _TOKEN = re.compile(
-    rf"(?<![a-z0-9])(?:{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
+    rf"(?<![a-z0-9])(?:(?:[0-9a-f]{{2}}[-:]){{5}}[0-9a-f]{{2}}|{CLOUD_ZONE}|[a-z]{{2}}(?:-[a-z]{{3,4}})?-(?:north|south|east|west|central){{1,2}}-\d|(?:gi|ge|te|xe|fa)\d(?:-\d{{1,2}}){{1,2}})(?![a-z0-9])"
     rf"|v?\d+\.\d+\.\d+-\d+(?![\d.])|v?\d+(?:\.\d+)+[^\W_]*"
     rf"|第?\d+[{_CJK}]+|[{_CJK}]+?(?=第?\d+[{_CJK}])|[{_CJK}]+\d*"
     rf"|(?:(?<=[_=])[+-])?[^\W_{_CJK}]+(?:(?<!\d)[+-](?=[_\s]|$))?|(?<![^\W_])\+|<-|←",
     re.IGNORECASE,
 )
+#: A sign that numbers what follows; behind a thing, it names it: ``eu-us #1``, but ``client #1``.
+_NUMERO = re.compile(r"(?:(?<![^\W_])[#№]|(?<![^\W_])(?P<n>n)°) ?$", re.IGNORECASE)
 _SHAPE = re.compile(r"[^\W\d_]\d{1,3}\.$")
 _ASSIGNED = re.compile(r"=$|\w\[$")
 #: A counter with its word at the end of a name in camel case: ``CubicRun1``.
@@ -228,12 +244,13 @@ _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
+_PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "tls"])
 #: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
-    r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![\w.-])"
+    r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
@@ -265,9 +282,9 @@ _SAYS_AGAIN_TEXT = """
 """
 _SAYS_AGAIN = frozenset(_SAYS_AGAIN_TEXT.split())
 _letters_of = re.compile(r"[^\W\d_]+").findall
-#: Addresses, UUIDs and the number of a list, which tell no labels apart.
+#: Addresses; UUIDs and the number or letter of a list tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
-    r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\d.])|^\W*\d{1,3}[.):](?=\s)"
+    r"(?<![\d.])(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.])|^\W*(?:\d{1,3}[.):]|\(?[A-Za-z]\))(?=\s)"
     r"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b"
 )
 _MOST_DIGITS = 9
@@ -320,18 +337,26 @@ def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = f
 
 def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
     levels = levels_of(path)
-    return [
+    words = [
         word._replace(level=len(levels) - depth)
         for depth, level in enumerate(levels, start=1)
         for word in _words(level, series)
     ]
+    # "samples/s01", "rounds/r2": the folder says what the letter counts.
+    folder = levels[-2].casefold() if len(levels) > 1 else ""
+    if folder.removesuffix("s") in _COUNTED and re.fullmatch(rf"{folder[0]}\d{{1,9}}", levels[-1].casefold()):
+        words = [
+            word._replace(text=folder, number=number_in(word.text), is_counter=True) if not word.level else word
+            for word in words
+        ]
+    return words
 
 
 def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
-    """Return the words of names of one shape whose separated numbers count repeats because those of most words do.
+    """Return the words of names of one shape whose separated numbers count repeats because those of another word do.
 
-    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … and ``macvlan-1`` … with the same
-    numbers. ``web-1`` … beside ``memcached-1`` … may be machines.
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``. Of many things,
+    the number is how many, unless those of most words count: ``threads_1``, but ``Windows_1`` beside two systems.
     """
     shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
     counting: set[tuple[str, ...]] = set()
@@ -352,9 +377,14 @@ def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozens
         for numbers in [next(iter(slots.values()))]
         # 0 and 1 may switch a setting.
         if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
-        if all(each == numbers for each in slots.values()) and 2 * len(counting & slots.keys()) > len(slots)
+        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
         for slot in slots
+        if 2 * len(counting & slots.keys()) > len(slots) or not _is_plural(slot[-1])
     )
+
+
+def _is_plural(word: str) -> bool:
+    return word.endswith("s") and is_thing(word.removesuffix("s"))
 
 
 def split_path(path: str) -> list[str]:
@@ -452,17 +482,29 @@ def number_in(text: str) -> int:
     return int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
 
 
-def label_text(label: str, series: frozenset[str] = frozenset()) -> str:
-    """Return a label without counters, dates, addresses and commands, for comparing it with others.
+def says_again(text: str) -> bool:
+    """Return whether a label says nothing but that its run repeats the one above it."""
+    return bool(_AGAIN.search(text)) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold())))
+
+
+def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
+    """Return a label without counters, dates and the addresses of the ends of its run, for comparing it with others.
 
     ``series`` are those of `series_that_count` of all labels.
     """
-    text = _TIME.sub(" ", "" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL])
-    text = _ADDRESS_OR_NUMBER.sub(" ", text)
-    text = re.sub(r"[\[(]?\b\d{1,9}/\d{1,9}[\])]?", " ", text)
-    if _AGAIN.search(text) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold()))):
+    text = _without_times("" if _ORDINAL_ALONE.fullmatch(label) else label[:_LONGEST_LABEL], " ")
+    text = _ADDRESS_OR_NUMBER.sub(lambda found: found[0] if (found["address"] or "") not in {"", *ends} else " ", text)
+    text = re.sub(r"[\[(]?(?<![\w.])\d{1,9}/\d{1,9}[\])]?", " ", text)
+    if says_again(text):
         return ""
     return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
+
+
+def _without_times(text: str, filling: str) -> str:
+    """Return a text of the same length with a character instead of those of dates and times."""
+    for found in _TIME.finditer(_unaccented(text)):
+        text = text[: found.start()] + filling * len(found[0]) + text[found.end() :]
+    return text
 
 
 class _Word(NamedTuple):
@@ -481,7 +523,7 @@ class _Word(NamedTuple):
 def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     """Return the words of a level without dates and times; a counter with its number is one word."""
     # As many characters keep the places of what follows.
-    text = _TIME.sub(lambda match: "\0" * len(match[0]), level)
+    text = _without_times(level, "\0")
     tokens = [
         (match.start() + camel.start(part), camel[part]) if camel else (match.start(), match[0])
         for match in _TOKEN.finditer(text)
@@ -498,6 +540,11 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
             words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
             at += sum(start <= place < member.end() for place, _ in tokens)
+        elif (
+            token.isdecimal() and (sign := _NUMERO.search(text[:start])) and not (is_thing(before) and len(before) > 2)
+        ):
+            del words[len(words) - len(sign["n"] or "") :]
+            at += 1
         elif length := _counter_length(before, *folded[at : at + 4]):
             word = next((text for text in map(_letters, folded[at : at + length]) if text in _COUNTED), "")
             number = _number_of("".join(folded[at : at + min(length, 2)]))
@@ -599,7 +646,7 @@ def _is_beside_counter(words: Sequence[_Word], at: int, counters: Iterable[_Word
 
 def is_dated(name: str) -> bool:
     """Return whether a name contains a date or a time."""
-    return _TIME.search(name) is not None
+    return _TIME.search(_unaccented(name)) is not None
 
 
 def is_tool(word: str) -> bool:
@@ -610,6 +657,12 @@ def is_tool(word: str) -> bool:
 def is_result(word: str) -> bool:
     """Return whether a word is the name of a tool or a word for a result, which sets nothing."""
     return word.casefold() in _RESULTS
+
+
+def says_no_amount(word: str) -> bool:
+    """Return whether a word behind a number is a result, an end or a protocol, of which the number counts none."""
+    word = word.casefold()
+    return word in _RESULTS or word in _ENDS or word in _PROTOCOLS
 
 
 @lru_cache(maxsize=8192)

@@ -13,7 +13,7 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_result, is_tool, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_tool, levels_of, read_name, split_path
 from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -104,9 +104,9 @@ def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
 
 
 def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
-    """Return the line that keeps logs apart if a number of theirs stands behind a word that may be a thing."""
+    """Return the line that keeps logs apart by the numbers of their names."""
     files = below_common_folder(counted["file"], runs["file"])
-    if not any(map(_may_name_a_thing, files)) or counted["assumed"].str.contains(FROM_LABEL).any():
+    if counted["assumed"].str.contains(FROM_LABEL).any():
         return []  # a pattern would join runs of one file that labels tell apart
     patterns = separating_patterns(files)
     by_file = runs[["file", "method"]].drop_duplicates()
@@ -117,14 +117,6 @@ def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
         return []
     quoted = ", ".join(f'"{toml_text(pattern)}"' for pattern in patterns)
     return [f"; if it names a thing, add below [study]: pattern = {quoted if len(patterns) == 1 else f'[{quoted}]'}"]
-
-
-def _may_name_a_thing(file: str) -> bool:
-    name, number = read_name(file), _LAST_NUMBER.search(file)
-    if name.last is None or number is None or name.last.text != number[0]:
-        return False
-    before = [part.text for part in name.parts[: name.place] if part.level == name.last.level]
-    return bool(before) and before[-1].isalpha() and not is_result(before[-1])
 
 
 def separating_patterns(files: Sequence[str]) -> list[str]:
@@ -182,7 +174,10 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         if entries == joining_entry(files):
             has_both = apart["assumed"].str.contains(FROM_NAME) & apart["assumed"].str.contains(FROM_LABEL)
             inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
-            inner = [] if has_both.any() else inner  # an entry would join runs that the other one tells apart
+            # An entry would join runs that the other one tells apart; and it chooses no run by an inherited label.
+            labels = zip(apart["scenario"].astype(str), apart["heading"].fillna(""), strict=True)
+            is_own = all(label.split(JOINED)[0] in heading.split(JOINED) for label, heading in labels)
+            inner = [] if has_both.any() or (are_labels and not is_own) else inner
             entries = inner or entries
             which = f"those that differ in their last {'label' if are_labels else 'word'} only are" if inner else _ALL
         if entries == advised:

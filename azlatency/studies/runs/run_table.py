@@ -31,7 +31,14 @@ from azlatency.studies.runs.both_ends import is_far_end, pair_ends
 from azlatency.studies.runs.copies import COPIED_RUN, find_copies
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths, with_known_ends
-from azlatency.studies.runs.treatments import NUMBER_COUNTS, ONE_CLIENT, ONE_SERVER, Described, treatments
+from azlatency.studies.runs.treatments import (
+    NUMBER_COUNTS,
+    ONE_CLIENT,
+    ONE_SERVER,
+    Described,
+    treatments,
+    with_inherited,
+)
 from azlatency.studies.store.study import Study, StudyInfo
 
 #: Ends of a stream; the first that was counted is the throughput.
@@ -239,14 +246,20 @@ def _treatments(runs: pd.DataFrame, others: set[str]) -> list[Described]:
     """Return what names and labels say about the runs that count and whose scenario the manifest does not say."""
     described = [Described(None, ())] * len(runs)
     is_open = runs["counted"] & runs["scenario"].isna()
-    open_runs = runs[["path", "method", "file", "heading", "round", "repeat", "dialect", "started_at"]][is_open]
+    # A label may be inherited from a run whose scenario the manifest says.
+    in_order = runs[runs["counted"]].sort_values(["file", "first_line"], kind="stable")
+    ends = [*zip(in_order["client"].fillna(""), in_order["server"].fillna(""), strict=True)]
+    texts = in_order["heading"].astype(object).where(in_order["heading"].notna(), None)
+    headings = pd.Series(with_inherited(list(in_order["file"]), list(texts), ends), in_order.index, dtype=object)
+    open_runs = runs[["path", "method", "file", "round", "repeat", "dialect", "started_at"]][is_open]
     numbers = open_runs[["round", "repeat"]].astype(float).fillna(-1).astype(int).to_numpy()
     found = treatments(
         list(zip(map(str, open_runs["path"]), open_runs["method"], strict=True)),
         list(map(_without_year, open_runs["file"], open_runs["dialect"], open_runs["started_at"])),
-        list(open_runs["heading"].astype(object).where(open_runs["heading"].notna(), None)),
+        list(headings[open_runs.index]),
         [frozenset(row.tolist()) for row in numbers],
         others,
+        list(pd.Series(ends, in_order.index, dtype=object)[open_runs.index]),
     )
     for place, each in zip(is_open.to_numpy().nonzero()[0], found, strict=True):
         described[place] = each

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from itertools import combinations, groupby
+from functools import lru_cache
+from itertools import combinations, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ from azlatency.studies.manifest.names import (
     label_text,
     number_in,
     read_name,
+    says_again,
+    says_no_amount,
     series_that_count,
     siblings_that_count,
     split_path,
@@ -69,14 +73,18 @@ def treatments(
     headings: Sequence[str | None],
     known: Sequence[frozenset[int]],
     others: Iterable[str] = (),
+    ends: Sequence[Collection[str]] | None = None,
 ) -> list[Described]:
     """Return for each run what its name and its label say.
 
     Runs of equal ``groups`` have everything else in common: ends, tool, test, settings. ``files`` and ``headings``:
-    path of the log, and the headings above the run (``outer / inner``); one that is the name of a file is the last
-    part of the path. ``known``: the numbers of each run that the manifest reads from its name, round and repeat.
+    path of the log, and the headings above the run (``outer / inner``), `with_inherited` ones; one that is the name of
+    a file is the last part of the path. ``known``: the numbers of each run that the manifest reads from its name, round
+    and repeat.
     ``others``: further files, such as a copy or an empty log, whose numbers fill the gaps between those of the runs.
+    ``ends``: the addresses of the client and the server of each run, which say nothing more in its label.
     """
+    ends = ends or [()] * len(files)
     quoted = [(heading or "").split(JOINED) for heading in headings]
     files = ["!".join([file, *filter(is_file_name, parts)]) for file, parts in zip(files, quoted, strict=True)]
     headings = [JOINED.join(part for part in parts if not is_file_name(part)) for parts in quoted]
@@ -94,7 +102,7 @@ def treatments(
         if len(runs) == 1:
             continue
         by_names = _by_names([files[run] for run in runs], [known[run] for run in runs], taken, series, may_switch)
-        by_labels = labels_apart([headings[run] for run in runs])
+        by_labels = labels_apart([headings[run] for run in runs], [ends[run] for run in runs])
         for run, (name, counts), (label, label_counts) in zip(runs, by_names, by_labels, strict=True):
             assumed = [FROM_NAME] if name else []
             assumed += [FROM_LABEL] if label else []
@@ -126,7 +134,8 @@ def _by_names(
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
     names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
     counted = _counted(names, taken)
-    if may_switch and counted == names.keys() and all(map(_is_switch, names.values())):
+    is_switch = may_switch and all(map(_is_switch, names.values()))
+    if counted == names.keys() and (is_switch or _are_amounts(names.values())):
         counted = set()
     parts = {key: name.parts if key in counted else _with_number(name) for key, name in names.items()}
     if _have_other_counters(names.values()):  # "day_1" and "night_1"
@@ -218,6 +227,17 @@ def _is_switch(name: Name) -> bool:
     return bool(before) and not before[-1].isdecimal() and not all(map(is_result, before))
 
 
+def _are_amounts(names: Iterable[Name]) -> bool:
+    """Return whether the same word stands behind all numbers, which says what they count: ``ping_1_walls``."""
+    behind = {
+        tuple(part.text.casefold() for part in name.parts[name.place : name.place + 1] if part.level == name.last.level)
+        for name in names
+        if name.last is not None
+    }
+    word = next(iter(behind))[:1] if len(behind) == 1 else ()
+    return bool(word) and word[0].isalpha() and not says_no_amount(word[0])
+
+
 def _number_pairs(names: Iterable[Name]) -> set[_Rest]:
     """Return the rests of names that end with two bare numbers which both count: ``rtt-1-1`` … ``rtt-2-3`` are pairs.
 
@@ -266,26 +286,110 @@ def _shown(path: str, parts: Sequence[Part]) -> str:
     return "/".join(texts)
 
 
-def labels_apart(headings: Sequence[str | None]) -> list[tuple[str, bool]]:
-    """Return what the label of each run says that not all say, and whether a label that is a number counts repeats."""
-    parts = [list(filter(None, (heading or "").split(JOINED))) for heading in headings]
+class _Chain(NamedTuple):
+    """The labels of a run that say something: what is compared of them, and their texts."""
+
+    keys: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+
+def with_inherited(
+    files: Sequence[str], headings: Sequence[str | None], ends: Sequence[Collection[str]]
+) -> list[str | None]:
+    """Return the headings of runs with the labels that they inherit from a run above them in the same file.
+
+    A label that says only that its run is another one ("Second run") inherits the one in its place, unless the first
+    run there has such a label, too ("Run 1"). See `_heads` for one that stands below several others.
+    """
+    found = list(headings)
+    places: dict[str, list[int]] = {}
+    for place, file in enumerate(files):
+        places.setdefault(file, []).append(place)
+    for runs in places.values():
+        parts = [_parts(headings[run]) for run in runs]
+        if len({*map(tuple, parts)}) == 1:
+            continue
+        chains: list[_Chain] = []
+        seen: set[tuple[str, ...]] = set()
+        counted: set[tuple[str, ...]] = set()
+        for texts, keys in zip(parts, _compared_parts(parts, [ends[run] for run in runs])[0], strict=True):
+            above, chain = chains[-1] if chains else _Chain(), _Chain()
+            for at, (text, key) in enumerate(zip(texts, keys, strict=True)):
+                place = len(chain.keys)
+                is_free = above.keys[:place] == chain.keys and (chain.keys not in counted or says_again(text))
+                is_free &= not any(keys[at:])  # "Run 2" may be a section: below it stands what the run is
+                if key:
+                    chain = _Chain((*chain.keys, key), (*chain.texts, text))
+                elif is_free and place < len(above.keys):
+                    chain = _Chain(above.keys[: place + 1], above.texts[: place + 1])
+                elif chain.keys not in seen:
+                    counted.add(chain.keys)
+            seen |= {chain.keys[:place] for place in range(len(chain.keys) + 1)}
+            chains.append(chain)
+        for run, texts, chain, head in zip(runs, parts, chains, _heads([each.keys for each in chains]), strict=True):
+            of_head = () if head is None else chains[head].texts
+            if of_head and not chain.keys:  # "tuned" between "Run 2" and "Run 3": with which one, nobody knows
+                of_head = (f"below {of_head[-1]}",)
+            found[run] = JOINED.join(dict.fromkeys([*of_head, *chain.texts, *texts])) or None
+    return found
+
+
+def _heads(labels: Sequence[tuple[str, ...]]) -> list[int | None]:
+    """Return for each run in order the run whose label its own is kept below, if any.
+
+    Of A, x, B, x, the text x says the same below two labels that stand only once, and is no treatment common to both;
+    of A, x, B, A, x, B, it is.
+    """
+    starts = [at for at, label in enumerate(labels) if not at or label != labels[at - 1]]
+    count = Counter(labels[at] for at in starts)
+    followed = sum(count[labels[one]] == 1 < count[labels[other]] for one, other in pairwise(starts))
+    if followed < (1 if not labels[0] else 2) or (labels[0] and count[labels[0]] > 1):
+        return [None] * len(labels)
+    heads: list[int | None] = []
+    head = None
+    for at, label in enumerate(labels):
+        head = at if count[label] == 1 else head
+        heads.append(head if count[label] > 1 else None)
+    return heads
+
+
+def labels_apart(
+    headings: Sequence[str | None], ends: Sequence[Collection[str]] | None = None
+) -> list[tuple[str, bool]]:
+    """Return what the label of each run says that not all say, and whether a label that is a number counts repeats.
+
+    ``ends`` are the addresses of the client and the server of each run.
+    """
+    parts = [_parts(heading) for heading in headings]
+    compared, counts = _compared_parts(parts, ends or [()] * len(parts))
+    common = set.intersection(*map(set, compared)) | {""}
+    # Labels that differ in a counter only are shown as the first of them.
+    shown: dict[str, str] = {}
+    for texts, keys in zip(parts, compared, strict=True):
+        for text, key in zip(texts, keys, strict=True):
+            shown.setdefault(key, text.strip(_MARKS))
+    apart = [JOINED.join(shown[key] for key in dict.fromkeys(keys) if key not in common) for keys in compared]
+    return list(zip(apart, counts, strict=True))
+
+
+def _parts(heading: str | None) -> list[str]:
+    return list(filter(None, (heading or "").split(JOINED)))
+
+
+def _compared_parts(
+    parts: Sequence[Sequence[str]], ends: Sequence[Collection[str]]
+) -> tuple[list[list[str]], list[bool]]:
+    """Return what is compared of each label, nothing of those that count, and which runs have a number that counts."""
     # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
     alone = {text for texts in parts for text in numbers_alone(texts)}
     numbers = {*map(number_in, alone)}
-    counts = [False] * len(parts)
-    if without_gap(numbers):
-        counts = [len(numbers) > 1 and not alone.isdisjoint(texts) for texts in parts]
-        parts = [[text for text in texts if text not in alone] for texts in parts]
-    series = series_that_count((text for texts in parts for text in texts), are_labels=True)
-    chains = [{text.strip(_MARKS): _compared(text, series) for text in texts} for texts in parts]
-    common = set.intersection(*(set(chain.values()) for chain in chains)) | {""}
-    # Labels that differ in a counter only are shown as the first of them.
-    shown: dict[str, str] = {}
-    for chain in chains:
-        for text, compared in chain.items():
-            shown.setdefault(compared, text)
-    apart = [JOINED.join(shown[compared] for compared in chain.values() if compared not in common) for chain in chains]
-    return list(zip(apart, counts, strict=True))
+    counting = alone if without_gap(numbers) else set()
+    series = series_that_count((text for texts in parts for text in texts if text not in counting), are_labels=True)
+    compared = [
+        ["" if text in counting else _compared(text.strip(_MARKS), series, tuple(known)) for text in texts]
+        for texts, known in zip(parts, ends, strict=True)
+    ]
+    return compared, [len(numbers) > 1 and not counting.isdisjoint(texts) for texts in parts]
 
 
 def numbers_alone(labels: Iterable[str]) -> list[str]:
@@ -293,6 +397,7 @@ def numbers_alone(labels: Iterable[str]) -> list[str]:
     return [text for text in labels if NUMBER_ALONE.fullmatch(text)]
 
 
-def _compared(text: str, series: frozenset[str]) -> str:
+@lru_cache(maxsize=8192)
+def _compared(text: str, series: frozenset[str], ends: tuple[str, ...]) -> str:
     """Return what is compared of a label; of a command all, because numbers and addresses in it are settings."""
-    return (text if text.startswith(COMMAND) else label_text(text, series)).casefold()
+    return (text if text.startswith(COMMAND) else label_text(text, series, ends)).casefold()

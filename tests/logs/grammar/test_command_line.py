@@ -132,6 +132,15 @@ def test_settings_survive_their_text() -> None:
         ("bash set_governor.sh performance", True),
         ("cd scripts && ./set_governor.sh", True),
         ("export LD_PRELOAD=libvma.so", True),
+        ("curl -s http://host/state", False),
+        ("scp ping.log laptop:", False),
+        ("tmux attach -t lab", False),
+        ("curl -X PUT http://host/limit/10", True),
+        ("curl -fsSL https://host/install.sh | sudo sh", True),
+        ("mv fast.conf app.conf", True),
+        ("tmux send-keys -t srv './server --fast' Enter", True),
+        ("kill 1234", True),
+        ("CC=bbr", True),
     ],
 )
 def test_commands_that_may_change_a_setting(command: str, changes: bool) -> None:

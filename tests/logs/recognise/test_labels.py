@@ -33,6 +33,8 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("[AN off]", "[AN on]"),
         ("1. AN off", "2. AN on"),
         ("(a) AN off", "(b) AN on"),
+        ("A) AN off", "B) AN on"),
+        ('{"AN off": 1}', '{"AN on": 1}'),
         ("一、AN off", "二、AN on"),
         ("[b]AN off[/b]", "[b]AN on[/b]"),
         ("2026-01-31 10:15 AN off", "2026-01-31 10:20 AN on"),
@@ -77,7 +79,6 @@ def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name:
         "user@vm-a:~$ cat /etc/issue\nDebian release of the year\n",
         "Mon Oct 31 00:22:53 UTC 2016\n",
         "______END______\n",
-        "10.0.0.4:\n",
         "12 packets captured by filter\n",
         "avg = 3.67\nstd dev = 0.15/4.2%\n",  # what a person computed from the runs above
         "------------------\n",
@@ -159,6 +160,36 @@ def test_captions_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -
 def test_a_text_that_points_up_belongs_to_the_log_above_it(tmp_path: Path, before: str, after: str) -> None:
     assert headings(tmp_path, f"{PING}{before}\n{PING}{after}\n") == [before, after]
     assert headings(tmp_path, f"{PING}{before}\n{PING}") == [before, None]
+
+
+def test_remarks_below_all_logs_belong_to_the_logs_above_them(tmp_path: Path) -> None:
+    assert headings(tmp_path, f"{PING}# off\n\n{PING}# on\n") == ["off", "on"]
+    assert headings(tmp_path, f"{PING}$ # off\n") == ["off"]
+    assert headings(tmp_path, f"{PING}Note: off\n") == ["Note: off"]
+    assert headings(tmp_path, f"{PING}That is what we expected.\n") == [None]
+    assert headings(tmp_path, f"{PING}and with GRO:\n{PING}The end:\n") == [None, "and with GRO"]
+
+
+@pytest.mark.parametrize(
+    ("between", "label"),
+    [
+        ("$ sysctl -w a=1\nsysctl: permission denied on key 'a'\n", None),
+        ("$ pign x\nbash: pign: command not found\n", None),
+        ("$ uname -r\n6.1.0-18-amd64\n", None),
+        ("$ docker ps -q\n3f2a9c1bd0e4\n", None),
+        ("$ tail -n +1 a_*.txt\n==> a_1.txt <==\n", "a_1.txt"),
+        ("$ helm upgrade cilium cilium/cilium\n", "$ helm upgrade cilium cilium/cilium"),
+        ("$ sysctl -w a=1 && ping -c 4 x\n", "$ sysctl -w a=1"),
+        ("$ ping -f x > /dev/null &\n", "$ ping -f x > /dev/null &"),
+    ],
+)
+def test_a_command_between_two_runs(tmp_path: Path, between: str, label: str | None) -> None:
+    assert headings(tmp_path, f"{PING}{between}{PING}") == [None, label]
+
+
+def test_what_a_command_shows_counts_if_it_showed_something_else_elsewhere(tmp_path: Path) -> None:
+    kernels = [f"$ uname -r\n{version}\n{PING}" for version in ("5.15.0-91", "6.8.0-31")]
+    assert headings(tmp_path, "".join(kernels)) == ["5.15.0-91", "6.8.0-31"]
 
 
 def test_a_text_in_parentheses_is_a_label(tmp_path: Path) -> None:

@@ -197,7 +197,8 @@ def imported(tmp_path: Path, text: str, *lines: str) -> az.Study:
 
 def test_letters_that_count_are_said(tmp_path: Path) -> None:
     said = assumptions(logs(tmp_path, *(f"measurement_{letter}.log" for letter in "ABC")))
-    assert said[1] == "assumed: the last letter in the names of these files counts repeats (3 runs)"
+    expected = "assumed: the last letter in the names of these files counts repeats (3 runs); if it names a thing, add "
+    assert said[1] == f'{expected}below [study]: pattern = "measurement_{{scenario}}.log"'
 
 
 def test_a_scenario_of_an_entry_contains_no_tool() -> None:
@@ -326,7 +327,7 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
         ('widget"_{1,2}.log', '"widget\\"_{scenario}.log"'),
         ("wid*get_{1,2}.log", None),
         pytest.param("{bbr,cubic}_{1,2}.log notes/cubic_9.log", '"{scenario}_{scenario}.log"', marks=pytest.mark.slow),
-        ("{ping,fping,iperf3}_{1,2}.log", None),  # the name of a tool is no thing
+        ("{ping,fping,iperf3}_{1,2}.log", '"{scenario}_{scenario}.log"'),
     ],
 )
 def test_the_line_that_separates_runs_describes_all_of_them_and_joins_none(

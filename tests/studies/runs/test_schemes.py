@@ -1,4 +1,4 @@
-"""Six hundred naming schemes and three hundred labelled notes, with the groups that a person sees in them.
+"""Eight hundred naming schemes and five hundred labelled notes, with the groups that a person sees in them.
 
 The first 189 schemes and the notes were collected and grouped without knowledge of the rules, which then were mended
 where they failed: first 4 of 167 schemes pooled unlike runs, and 13 of 58 notes did. The schemes below "added after a
@@ -6,8 +6,11 @@ review" were written together with the rules: they show no regression, and no ra
 collected before the rules were mended, in batches: of those with unlike runs, 6 of 81, 2 of 52, 1 of 36 and 3 of 25
 names were pooled, and 9 of 57, 3 of 25, 8 of 30 and 1 of 16 notes. Of a fifth breaker's, each batch written after the
 repairs for the one before: 1 of 30, 1 of 19, 2 of 19 and 3 of 18 names, and 5 of 31, 2 of 19, 2 of 18 and 3 of 15
-notes; the kinds are at the end of the file. What a person could not tell is marked as ambiguous
-and not counted.
+notes; the kinds are at the end of the file. A sixth breaker's are one a line at its
+start; before the rules were mended, of those with unlike runs 1 of 98 names and 6 of 67 texts were pooled, and of his
+traps 2 of 60 names, 9 of 40 pairs of labels and 6 of 18 texts. Left out are four of his texts of free prose, which is
+known to separate, two sets of names that are debatable (`cable_1`, `1-1`), and what the method tells apart.
+What a person could not tell is marked as ambiguous and not counted.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ def wrong_pairs(group_of: dict[Any, int], scenario_of: dict[Any, str | None]) ->
 
 
 def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
-    schemes = [scheme for scheme in SCHEMES["scheme"] if not scheme["ambiguous"]]
+    schemes = [scheme for scheme in SCHEMES["scheme"] if not scheme["ambiguous"]] + SCHEMES["judged_names"]
     pooled, apart, with_repeats = [], [], 0
     for scheme in schemes:
         group_of = {file: at for at, group in enumerate(scheme["groups"]) for file in group}
@@ -50,7 +53,7 @@ def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
 
 @pytest.mark.parametrize("every", [32, pytest.param(1, marks=pytest.mark.slow)])
 def test_labels_pool_no_unlike_runs_and_hardly_ever_refuse_repeats(tmp_path: Path, every: int) -> None:
-    notes = [note for note in SCHEMES["label"] if not note.get("ambiguous")][::every]
+    notes = [note for note in SCHEMES["label"] + SCHEMES["judged_labels"] if not note.get("ambiguous")][::every]
     wrong: list[tuple[str, list[str]]] = []
     for place, note in enumerate(notes):
         first, *rest = note["text"].split("{LOG}")

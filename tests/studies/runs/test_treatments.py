@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.places import FIXTURES
+from helpers.studies import in_memory
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.studies.manifest.names import is_result
-from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments
+from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments, with_inherited
 
 
 def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None) -> list[str | None]:
     """Return the scenario of each run, all of one path and method."""
-    numbers = [frozenset[int]()] * len(files)
-    return [each.scenario for each in treatments([0] * len(files), files, headings or [None] * len(files), numbers)]
+    nothing: list[frozenset[Any]] = [frozenset()] * len(files)
+    labels = with_inherited(files, headings or [None] * len(files), nothing)
+    return [each.scenario for each in treatments([0] * len(files), files, labels, nothing)]
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,10 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["iperf31.log", "iperf32.log", "iperf33.log", "iperf34.log"],
         [f"ping{number}.log" for number in range(1, 8)],
         [f"measurement_{letter}.log" for letter in "ABCD"],
+        ["eu-us #1.log", "eu-us #2.log"],
+        ["samples/s01.txt", "samples/s04.txt"],
+        ["lunes.txt", "miercoles.txt", "sábado.txt"],
+        ["ping.log", "ping_retest.log"],
         *(
             [f"{word}_1.log", f"{word}_2.log"]
             for word in ("trace", "snapshot", "record", "evaluation", "stdout", "stderr")
@@ -68,6 +76,10 @@ def test_repeats(files: list[str]) -> None:
         (["iperf32", "iperf34"], ["32", "34"]),
         (["result_A", "result_B"], ["A", "B"]),  # two letters may be two treatments
         (["ping_A", "ping_B", "ping_C"], ["A", "B", "C"]),
+        (["client #1", "client #2"], ["client 1", "client 2"]),
+        (["ping_1_walls", "ping_2_walls"], ["1", "2"]),
+        (["10.05.23_lan", "11.05.23_lan", "12.05.23_wlan"], ["lan", "lan", "wlan"]),
+        (["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"], ["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"]),
     ],
 )
 def test_parts_that_tell_runs_apart_are_scenarios(files: list[str], expected: list[str]) -> None:
@@ -101,6 +113,8 @@ def test_a_number_behind_a_compound_or_a_count_of_things_names_it(word: str) -> 
     [
         (["hostnet-", "bridge-", "macvlan-"], True),
         (["hostnet_", "macvlan_", "bridge_", "iperf3_"], True),  # the name of a tool is no sibling
+        (["gateway_", "direct_"], True),
+        (["test_A_", "test_B_"], True),
         (["node-", "pod-", "vm-"], False),  # numbers of all of them name things
         (["cold", "warm"], False),  # glued to words that nobody knows
         (["client_", "ping_"], False),
@@ -112,8 +126,8 @@ def test_numbers_of_siblings_of_one_shape_count_together(words: list[str], count
     tool = sum(is_result(word.strip("_")) for word in words) * 3
     assert sum(NUMBER_COUNTS in each.assumed for each in found) == (len(names) if counts else tool)
     assert len({each.scenario for each in found}) == (len(words) if counts else len(names) - tool // 3 * 2)
-    pods = [f"{word}-{number}" for word in ("web", "memcached") for number in (1, 2, 3)]
-    assert scenarios(pods) == [*pods[:3], *["memcached"] * 3], "half of the words is no majority"
+    many = [f"{word}_{number}" for word in ("threads", "default") for number in (1, 2, 3)]
+    assert scenarios(many) == [*many[:3], *["default"] * 3], "so many threads"
     switches = ["gro_0", "gro_1", "bridge_0", "bridge_1"]
     assert scenarios(switches)[2:] == switches[2:], "0 and 1 may switch a setting"
 
@@ -134,6 +148,35 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
     texts = ["And once more", "One more time", "Same result. Again", "Noch einmal", "Encore une fois", "Otra vez"]
     assert scenarios(["notes.md"] * 7, ["First run", *texts]) == [None] * 7
     assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["Before", "Second run", "After", "Second run"], ["Before", "Before", "After", "After"]),
+        (["Run 1", "tuned", "Run 2", "tuned"], [None, "tuned", None, "tuned"]),
+        (["Run 1", "Run 2", "tuned", "Run 3"], [None, None, "tuned", "below tuned"]),
+        (["Run 1", "tuned", "once more"], [None, "tuned", "tuned"]),
+        (["off", "on", "on", "off"], ["off", "on", "on", "off"]),
+        (["off", "on", "Run 2 / off", "Run 2 / on"], ["off", "on", "off", "on"]),
+        (["A", "later", "B", "later"], ["A", "A / later", "B", "B / later"]),
+        (["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"], ["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"]),
+    ],
+)
+def test_a_label_that_only_repeats_inherits_that_of_the_run_above(labels: list[str], expected: list[str]) -> None:
+    assert scenarios(["notes.md"] * len(labels), labels) == expected
+
+
+def test_a_label_is_inherited_from_a_run_whose_scenario_the_manifest_says(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    labels = ("Before", "Second run", "After", "Second run")
+    runs = (f"{label}:\n\n{ping('10.0.0.9', 1.0, 1.1 + at)}\n" for at, label in enumerate(labels))
+    (folder / "notes.md").write_text("".join(runs), "utf-8")
+    entry = '[[run]]\ntranscript = "notes.md"\nheading = "Before"\nscenario = "old"\n'
+    (folder / "study.toml").write_text(f"[study]\n\n{entry}", "utf-8")
+    found = az.latency(in_memory(folder)).sort_values("first_line")["scenario"]
+    assert list(found) == ["old", "Before", "After", "After"]
 
 
 def test_a_label_that_is_the_name_of_a_file_is_read_as_one() -> None:
