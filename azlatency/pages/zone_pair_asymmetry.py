@@ -404,8 +404,10 @@ def _most_changed(pairs: pd.DataFrame) -> str:
     inconclusive = int((pairs["verdict"] == "inconclusive").sum())
     if inconclusive == len(pairs):
         return f"are not told apart, within **{most}** {interval}"
-    left = f", {inconclusive} of {count_of(len(pairs), 'pair')} inconclusive" if inconclusive else ""
-    return f"show no difference, bounds within **{most}** {interval}{left}"
+    if inconclusive:
+        alike = f"{len(pairs) - inconclusive} of {len(pairs)} pairs alike, {inconclusive} inconclusive"
+        return f"differ on no pair, {alike}, all within **{most}** {interval}"
+    return f"show no difference, bounds within **{most}** {interval}"
 
 
 def _recovered(steps: pd.DataFrame | None) -> list[Finding]:

@@ -123,7 +123,7 @@ def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float
     if len(edges) == 1:
         return f"{capitalised(name_of_pairs(list(near), list(middles)))}: {end(near)} ({quantity})"
     if not set(near).isdisjoint(far):
-        return f"No pair of zones is visibly nearer: {end(middles)} ({quantity})"
+        return f"None of the measured pairs is visibly nearer: {end(middles)} ({quantity})"
     ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
     return f"From {ends[0]} to {ends[1]}, {quantity}"
 

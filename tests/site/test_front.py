@@ -90,13 +90,13 @@ def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:
     found = {tile.question: [one.title for one, _ in tile.answers] for tile in tiles(sources)}
     assert found == {
         "Which pair of zones for my replicas, and what does a commit wait for?": ["westeurope-azure-cni"],
-        "Are packets lost?": ["emulated-cloud"],
+        "Are packets lost?": ["westeurope-azure-cni"],
         "How much throughput between zones?": ["westeurope-azure-cni"],
         "Did paths change over time?": ["emulated-cloud"],
         "Can I trust one run?": ["emulated-cloud"],
         "Do two tools agree?": ["westeurope-azure-cni"],
     }
-    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 3, "emulated-cloud/00_summary.html": 5}
+    assert answered(sources) == {"westeurope-azure-cni/00_summary.html": 4, "emulated-cloud/00_summary.html": 5}
 
 
 def test_studies_of_one_region_are_told_apart_by_their_titles(tmp_path: Path) -> None:
@@ -130,14 +130,14 @@ def test_a_tile_shows_one_answer_or_one_of_each_cloud_and_the_page_five_question
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     page = BeautifulSoup(site._render("site.html.j2", "index.html", studies=[], tiles=[*found, *found]), "html.parser")
     rows = page.select(".questions tbody tr")
-    assert (len(found), len(page.select("main > .tiles section")), len(rows)) == (6, 5, 7)
+    assert (len(found), len(page.select("main > .tiles section")), len(rows)) == (7, 5, 9)
     first = page.select_one(".tiles section")
     # Three clouds have pairs of zones; of the other questions, the first answer is open.
     assert len(first.find_all("p", recursive=False)) == 4 and first.summary is None
     trust = page.select(".tiles section")[1]
     assert len(trust.find_all("p", recursive=False)) == 1 and trust.summary.get_text() == "1 more study"
     assert len(trust.select("details p")) == 1 and all(row.th.get_text().endswith("?") for row in rows)
-    assert rows[0].th.get_text() == found[5].question and len(rows[1].select("td p")) == len(found[0].answers)
+    assert rows[0].th.get_text() == found[5].question and len(rows[2].select("td p")) == len(found[0].answers)
 
 
 def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(tmp_path: Path) -> None:

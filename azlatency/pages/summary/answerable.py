@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from azlatency.kit.words import PLACES
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.run_history import FEWEST
+from azlatency.stats.within_run.tail_by_run import FEWEST as FEWEST_SAMPLES
 from azlatency.studies.format import join_words
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
@@ -188,7 +189,8 @@ def tail_places(study: Study) -> tuple[str, str]:
         return "", ""
     quantiles = study.quantiles
     deep = {*quantiles.loc[(quantiles["metric"] == "rtt") & (quantiles["q"] > _TAIL), "run_id"]}
-    deep |= {*select_quantity(study.samples)["run_id"], *frequency_tables(study)["run_id"]}
+    long = facts.latency_runs.index[facts.latency_runs["n"] >= FEWEST_SAMPLES]
+    deep |= {*select_quantity(study.samples)["run_id"], *frequency_tables(study)["run_id"]} & {*long}
     placements = facts.latency_runs["placement"]
     shown = {*placements[placements.index.isin(deep)]}
     every = [place for place in NEAR_TO_FAR[1:] if place in {*placements}]

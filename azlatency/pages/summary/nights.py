@@ -87,14 +87,20 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, so by how much is not known"
     sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
-    others = others.sort_values("ratio", key=lambda ratios: -ratios.map(math.log).abs(), kind="stable")
+    others = others.sort_values("ratio", key=_sizes, kind="stable")
     moves: list[Sentence] = [
         (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
     ]
     some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
-    if early := int((seen["kind"] == "oldest").sum()):
-        sentence += (f"; {count_of(early, 'path')} moved after the first windows, too early to test",)
+    early = seen[seen["kind"] == "oldest"].sort_values("ratio", key=_sizes, kind="stable").to_dict("records")
+    if early:
+        first = Linked(in_percent(early[0]), _points_of(early[0]))
+        most = f"{names[early[0]['path']]} "
+        sentence += (
+            f"; {count_of(len(early), 'path')} moved early, with too few windows before: largest {most}",
+            first,
+        )
     for start, regions in (
         ("too short to test:", _too_short(found, runs)),
         ("no change confirmed on paths of", unchanged),
@@ -228,6 +234,11 @@ def _names(runs: pd.DataFrame) -> dict[str, str]:
         else row["path"]
         for row in ends.to_dict("records")
     }
+
+
+def _sizes(ratios: pd.Series) -> pd.Series:
+    """Return what sorts ratios by their distance from 1, the largest first."""
+    return -ratios.map(math.log).abs()
 
 
 def _points_of(change: Row) -> RunsRef:

@@ -77,7 +77,7 @@ def answers(
         "bursts": _bursts(falls),
         "connections": _connections(study),
         "changed": changes_by_date(levels, pd.concat([runs, streams])),
-        "loss": _loss(study, runs),
+        "loss": _loss(study, runs, streams),
         "tools": _tools(runs),
         "one_run": _one_run(runs) or _one_rate(falls) or _published(runs, levels),
     }
@@ -124,7 +124,7 @@ def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
     name, typical = f"{short_pair(pair)} ", _linked(own, rows)
     if own["p99_ns"].isna().any() or (own["origin"] == "reported").any():
         return name, typical
-    runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), "p99_ns")
+    runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), q=0.99)
     like = one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")
     # One link for both: a first page of many links is slow to tab through.
     return name, Linked(f"{typical.text} (p99 {span(own['p99_ns'], 'ns', like=like)})", *typical.refs, runs)
@@ -231,18 +231,24 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
     return f"no: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " until their rate fell"
 
 
-def _loss(study: Study, runs: pd.DataFrame) -> Sentence:
-    """Say how many packets the tools lost that count them; TCP sends a lost one again, which only its time shows."""
+def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
+    """Say how many packets the tools lost that count them, and how many segments TCP sent again in a run."""
     counts = {name: whole_run_values(study.metrics, name).reindex(runs.index) for name in ("lost", "sent")}
     own = runs.assign(**counts)[runs["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
-    parts = [
+    parts: list[Sentence] = [
         (
+            f"{method} lost ",
             Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost")),
-            f" packets by {method}",
+            " packets",
         )
         for method, rows in grouped(own, "method")
     ]
-    return (*listed(parts), "; TCP repeats lost segments, and tools on it print none") if parts else ()
+    again = streams[streams["placement"].isin(NEAR_TO_FAR[1:]) & streams["retransmits"].notna()]
+    for method, rows in grouped(again, "method"):
+        ends = dict.fromkeys(plain(end) for end in (rows["retransmits"].min(), rows["retransmits"].max()))
+        refs = RunsRef(tuple(map(str, rows.index)), "retransmits")
+        parts.append((f"{method} retransmitted ", Linked("–".join(ends), refs), " segments in a run"))
+    return listed(parts)
 
 
 def _tools(runs: pd.DataFrame) -> Sentence:
@@ -299,7 +305,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
     return (
-        "published means of a path without a confirmed change differ by up to ",
+        "published means that do not overlap, of a path without a confirmed change, differ by up to ",
         linked,
         f" ({path}: {reach}), {typical}",
     )
