@@ -257,7 +257,9 @@ def answer_of(
         [RunsRef(tuple(map(str, measured.index[measured["path"].astype(str).isin(group.paths)])), column)]
         for group in _named(every)
     ]
-    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}){verdict}.", refs
+    drifting = typical[(typical["method"] == method) & typical["flags"].str.contains("dependent_runs")]
+    drift = f", {'some' if len(drifting) < len(main) else 'which'} drift" if len(drifting) else ""
+    return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}{drift}){verdict}.", refs
 
 
 def _named(found: Sequence[Group]) -> list[Group]:

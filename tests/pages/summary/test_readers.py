@@ -50,8 +50,8 @@ SAID = {
         "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; 16 paths "
         "moved early, with too few windows before: largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and "
-        "Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the end "
-        "of a mean over 30 days, so weekly means may show the change earlier",
+        "Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the "
+        "end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 2.32 "
         "times (us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
