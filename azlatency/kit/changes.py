@@ -82,9 +82,9 @@ def when(change: Row, day: str = "") -> str:
     return f"{start} {day or date(change)}"
 
 
-def is_dated(change: Row) -> bool:
-    """Whether the interval of the date of a change is at most half as long as its series."""
-    return bool(change["at_high"] - change["at_low"] <= change["n"] / 2)
+def is_dated(changes: Row | pd.DataFrame) -> Any:
+    """Whether the interval of the date of a change is at most half as long as its series; of a frame, by row."""
+    return changes["at_high"] - changes["at_low"] <= changes["n"] / 2
 
 
 def changed(change: Row, day: str = "") -> str:
@@ -187,7 +187,8 @@ def last_changes(changes: pd.DataFrame) -> str:
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    for _, of_date in changes.dropna(subset="date").groupby("date", sort=True, dropna=True):
+    dated = changes[is_dated(changes)].dropna(subset="date")
+    for _, of_date in dated.groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:
             first = of_date.iloc[0].to_dict()

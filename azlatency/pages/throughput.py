@@ -119,7 +119,9 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
-        sentence = f"{worst['path']} ({worst['method']}) retransmitted most: {plain(worst['retransmits'])} segments."
+        most = f"{worst['path']} ({worst['method']}) retransmitted most: {plain(worst['retransmits'])} segments"
+        whole_host = (runs["retransmits_scope"] == "host").any()
+        sentence = f"{most}{'; tools that count those of the whole host are left out' if whole_host else ''}."
         findings.append(info(sentence))
     return Findings.of(findings)
 

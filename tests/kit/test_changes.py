@@ -111,8 +111,9 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
     rows = [{"path": path, "date": start} for path in ("a → b", "a → c", "a → b", "b → c")]
     other = [{"path": path, "date": start + pd.Timedelta(days=35)} for path in ("a → b", "a → c")]
     frame = pd.DataFrame([*other, *rows]).assign(
-        date_low=lambda found: found["date"], date_high=lambda found: found["date"], window_ns=math.nan
-    )
+        date_low=lambda found: found["date"], date_high=lambda found: found["date"], window_ns=math.nan,
+        at_low=4, at_high=6, n=20,
+    )  # fmt: skip
     assert changes.together(frame) == [
         "3 paths changed on 2025-10-11 (a → b, a → c, b → c): look for one cause, such as a shared link or another way "
         "of measuring"
@@ -120,6 +121,8 @@ def test_changes_of_several_paths_on_one_date_are_named_together() -> None:
     (of_windows,) = changes.together(frame.assign(window_ns=30 * 86_400e9))
     assert of_windows.startswith("3 paths changed by 2025-11-09 (a → b, a → c, b → c): ")
     assert "weeks apart" in of_windows
+    # The interval of a date may be as long as the series.
+    assert changes.together(frame.assign(at_low=1, at_high=19)) == []
     assert changes.together(frame[:0]) == []
 
 

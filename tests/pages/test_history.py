@@ -170,7 +170,7 @@ def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> N
     assert cell(page.changes(found), "br-sao-sao01-a → br-sao-sao05-a", "changed by") == "2025-12-14"
     said = found_in(found)
     assert "sao05-a, netperf (table) TCP_RR, mean: changed by 2025-12-14: " in said
-    assert "6 paths changed by 2025-11-09 (" in said
+    assert "5 paths changed by 2025-11-09 (" in said
     assert "CI −72 to −65); in more than one step, with 3 points between the levels." in said
     assert "In 9 series, the last points differ from those before: too few to test (eu-gb-lon04-a → " in said
     assert "14 series moved by −33 % to −13 % after their first points, until 2024-11-24 at the latest" in said

@@ -150,7 +150,7 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         if on.any() and not on.all():
             where = PLACES[str(rows["placement"].iloc[0])]
             is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
-            once = ", one run each:" if is_once else ""
+            once = ", one number each:" if is_once else ""
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
             parts.append((f"{where}{once} ", with_it, " with it, ", without, " without"))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
@@ -243,7 +243,9 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
         )
         for method, rows in grouped(own, "method")
     ]
-    again = streams[streams["placement"].isin(NEAR_TO_FAR[1:]) & streams["retransmits"].notna()]
+    # Those of a whole host are not only those of the run.
+    own = streams[streams["retransmits"].notna() & (streams["retransmits_scope"] != "host")]
+    again = own[own["placement"].isin(NEAR_TO_FAR[1:])]
     for method, rows in grouped(again, "method"):
         ends = dict.fromkeys(plain(end) for end in (rows["retransmits"].min(), rows["retransmits"].max()))
         refs = RunsRef(tuple(map(str, rows.index)), "retransmits")

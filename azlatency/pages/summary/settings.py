@@ -83,7 +83,7 @@ def _sizes(data: Data, like: float | None) -> Sentence:
         (f"{level['vm_size']} ", values_of(level, like=like), " (its log)" if level["origin"] == "log" else "")
         for level in every[alike].sort_values("highest", kind="stable").to_dict("records")
     ]
-    return " VM size, one run each, which cannot show an effect: ", *listed(values), "."
+    return " VM size, one number each, which cannot show an effect: ", *listed(values), "."
 
 
 def _effect(data: Data, steps: pd.DataFrame, place: str, values: Sentence) -> Sentence:

@@ -236,7 +236,8 @@ _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
 """
-#: Those of which a series without a gap counts repeats alone, too: ``bench-first`` … ``bench-sixth``.
+#: Those of which a series without a gap counts repeats alone, too: ``bench-first`` … ``bench-sixth``,
+#: as do ``1st`` … ``6th``.
 _ORDINALS = _SPELLED_ORDINALS_TEXT.split()[:10]
 _SPELLED_ORDINALS = frozenset(_SPELLED_ORDINALS_TEXT.split())
 #: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
@@ -249,7 +250,7 @@ _PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
-    rf"|(?P<ordinal>{'|'.join(_ORDINALS)})$"
+    rf"|(?P<ordinal>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))$"
     r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
@@ -456,7 +457,8 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         letters = {ord(text[-1]) - ord("a") for text in texts}
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
     if kind == "ordinal":
-        return len(texts) >= _FEWEST_LETTERS and without_gap({_ORDINALS.index(text) for text in texts}, firsts=[0])
+        numbers = {number_in(text) if text[0].isdigit() else _ORDINALS.index(text) + 1 for text in texts}
+        return len(texts) >= _FEWEST_LETTERS and without_gap(numbers, firsts=[1])
     if kind == "hour":  # nothing lasts no hours
         return "00h" in texts
     if kind == "date":  # of versions, the last number changes most

@@ -63,7 +63,7 @@ def test_accelerated_networking_and_placement_group() -> None:
 def test_single_runs_on_several_sizes_show_no_effect_of_the_size() -> None:
     # 1546 (D2s v3) and 1840.29 us (D4s v3) in the text, 2026.40 us (B1s) in the log
     assert said(load_card("canadacentral-proximity-placement")).endswith(
-        "VM size, one run each, which cannot show an effect: Standard_D2s_v3 1,546 µs, Standard_D4s_v3 1,840 µs and "
+        "VM size, one number each, which cannot show an effect: Standard_D2s_v3 1,546 µs, Standard_D4s_v3 1,840 µs and "
         "Standard_B1s 2,026 µs (its log)."
     )
 
