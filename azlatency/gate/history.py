@@ -442,7 +442,7 @@ def _notes(judgement: HistoryJudgement) -> list[str]:
     )
     notes = [f"{line}." for line in judgement.left_out] + ([reading] if searched else [])
     rows = [judged.series for judged in judgement.series]
-    named = ["path", "date", "date_low", "date_high", "window_ns"]
+    named = ["path", "at_low", "at_high", "n", "date", "date_low", "date_high", "window_ns"]
     new = pd.DataFrame([change for judged in searched for change in judged.new], columns=named)
     notes += [f"{sentence}." for sentence in together(new)]
     seen_rows = pd.DataFrame([row for judged in judgement.series for row in judged.seen], columns=_OF_SEEN)

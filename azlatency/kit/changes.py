@@ -187,7 +187,7 @@ def last_changes(changes: pd.DataFrame) -> str:
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    dated = changes[is_dated(changes)].dropna(subset="date")
+    dated = changes[is_dated(changes).astype(bool)].dropna(subset="date")
     for _, of_date in dated.groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:

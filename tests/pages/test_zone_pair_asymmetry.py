@@ -137,7 +137,11 @@ def test_windows_of_a_published_series_are_counted_each_way_and_have_no_known_ma
     assert cell(table, "Dallas ↔ Frankfurt", "windows each way") == "36"
     assert cell(table, "Dallas ↔ Frankfurt", "flags") == "machines unknown, drift"
     chart = page.asymmetry_forest(found, NO_LINKS)
-    assert isinstance(chart, Chart) and "n = 6 to 36 windows each way." in chart.caption and "over windows" in chart.caption
+    assert (
+        isinstance(chart, Chart)
+        and "n = 6 to 36 windows each way." in chart.caption
+        and "over windows" in chart.caption
+    )
     text = str(page.find(found, NO_LINKS))
     assert "95 % CI, published means)" in text.splitlines()[0] and "does not say which machines it measured" in text
     assert "The same two machines" not in text and "random order" not in text
