@@ -82,7 +82,7 @@ def when(change: Row, day: str = "") -> str:
     return f"{start} {day or date(change)}"
 
 
-def is_dated(changes: Row | pd.DataFrame) -> Any:
+def date_is_known(changes: Row | pd.DataFrame) -> Any:
     """Whether the interval of the date of a change is at most half as long as its series; of a frame, by row."""
     return changes["at_high"] - changes["at_low"] <= changes["n"] / 2
 
@@ -173,6 +173,11 @@ def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
     return changes.loc[sizes.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
 
 
+def sizes(ratios: pd.Series) -> pd.Series:
+    """Return how far ratios are from 1: a half is as far as 2."""
+    return ratios.map(math.log).abs()
+
+
 def last_largest_first(changes: pd.DataFrame) -> pd.DataFrame:
     """Return the last change of each series, the largest first."""
     return largest_first(changes.drop_duplicates("what", keep="last"))
@@ -187,7 +192,7 @@ def last_changes(changes: pd.DataFrame) -> str:
 def together(changes: pd.DataFrame) -> list[str]:
     """Name the paths that changed on one date, if they are at least three: they may have one cause."""
     found = []
-    dated = changes[is_dated(changes).astype(bool)].dropna(subset="date")
+    dated = changes[date_is_known(changes).astype(bool)].dropna(subset="date")
     for _, of_date in dated.groupby("date", sort=True, dropna=True):
         paths = list(dict.fromkeys(of_date["path"]))
         if len(paths) >= _FEWEST_TOGETHER:

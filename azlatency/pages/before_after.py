@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from azlatency.kit.cells import FileRef, Ref, RunsRef, Table
 from azlatency.kit.cells import text as words_of
+from azlatency.kit.changes import sizes
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
@@ -95,7 +95,7 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
     confidence = drawn["confidence"].iloc[0]
     panel, row = ("path", "method") if drawn["path"].nunique() == 1 else ("method", "path")
     return forest(
-        drawn.sort_values("ratio", key=_size, ascending=False, kind="stable"),
+        drawn.sort_values("ratio", key=sizes, ascending=False, kind="stable"),
         "ratio",
         low="decides_low",
         high="decides_high",
@@ -115,11 +115,6 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
         result=ratio_result(drawn, "After against before"),
         name="changes_forest",
     )
-
-
-def _size(ratios: pd.Series) -> pd.Series:
-    """Return how far ratios are from 1: a half is as far as 2."""
-    return ratios.map(math.log).abs()
 
 
 # --- findings
@@ -154,7 +149,7 @@ def _answer(found: pd.DataFrame, before: str) -> tuple[str, list[list[Ref]]]:
         }
         listed = ", ".join(f"{counts[verdict]} {name}" for verdict, name in names.items() if verdict in counts)
         return f"No change beyond the margin is shown since {before}: of {number}, {listed}.", []
-    changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=_size, ascending=False, kind="stable")
+    changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     most = changed.iloc[0]
     since = f"differ from {before}{in_drift(changed.head(1))}{also_within(counts)}"
     largest = f"most of all {most['what']}: **{times(most['ratio'], 'the value before')}**."

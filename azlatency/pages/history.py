@@ -284,7 +284,7 @@ def seen(found: History, sightings: pd.DataFrame) -> Table | Note:
 
 def _together(sightings: pd.DataFrame) -> pd.DataFrame:
     """Join the points of a series that came and went: the farthest one stands for all, with the number of ``times``."""
-    away = sightings["ratio"].map(np.log).abs()
+    away = words.sizes(sightings["ratio"])
     times = sightings.groupby(["what", "kind"], dropna=False)["kind"].transform("size")
     farthest = away.groupby([sightings["what"], sightings["kind"]], dropna=False).transform("max") == away
     return sightings.assign(times=times)[(sightings["kind"] != "came_and_went") | farthest]

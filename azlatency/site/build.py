@@ -284,12 +284,13 @@ class _Site:
             )
             entries.append((document.at, document.title, "Concepts", parts))
         guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
+        sources = _sources(made)
         asked = tuple(
             ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))
-            for tile in tiles(_sources(made))
+            for tile in tiles(sources)
         )
         entries.append(("index.html", "First page", "All studies", (*asked, *guide)))
-        if pairs(_sources(made)):
+        if pairs(sources):
             entries.append(
                 ("across.html", "All round trips", "All studies", (("finding", "pairs", COMMITS, (COMMIT,)),))
             )

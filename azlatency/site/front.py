@@ -307,9 +307,10 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """
     across = [trip for trip in trips if trip["placement"] == "cross_zone"]
     methods = Counter(trip["method"] for trip in across)
+    most_paths = max(methods, key=methods.__getitem__, default="")
     regions: dict[str, dict[str, list[float]]] = {}
     for trip in across:
-        if trip["method"] == max(methods, key=methods.__getitem__):
+        if trip["method"] == most_paths:
             of_pair = regions.setdefault(str(trip["region"] or ""), {}).setdefault(str(trip["pair"]), [])
             of_pair.append(float(trip["value"]))
     said = []

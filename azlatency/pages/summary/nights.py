@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,15 @@ import pandas as pd
 from azlatency.kit.cells import Row, RunsRef, Table
 from azlatency.kit.changes import (
     changed,
+    date_is_known,
     date_with_interval,
     day_of,
     difference,
     in_percent,
-    is_dated,
     is_rounding,
     last_of_each,
     on_the_way,
+    sizes,
     when,
     window_length,
 )
@@ -75,7 +75,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
         name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
         change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
-        by_date.setdefault(when(row) if is_dated(row) else "at a date that is not known", []).append(change)
+        by_date.setdefault(when(row) if date_is_known(row) else "at a date that is not known", []).append(change)
     sentence: Sentence = (f"{len(last)} of {found.series['level'].notna().sum()} series changed",)
     for moment, changes in by_date.items():
         some = listed(changes)
@@ -87,14 +87,14 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, so by how much is not known"
     sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
-    others = others.sort_values("ratio", key=_sizes, kind="stable")
+    others = others.sort_values("ratio", key=sizes, ascending=False, kind="stable")
     moves: list[Sentence] = [
         (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
     ]
     some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
-    early = seen[seen["kind"] == "oldest"].sort_values("ratio", key=_sizes, kind="stable").to_dict("records")
-    if early:
+    oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
+    if early := oldest.to_dict("records"):
         first = Linked(in_percent(early[0]), _points_of(early[0]))
         most = f"{names[early[0]['path']]} "
         sentence += (
@@ -234,11 +234,6 @@ def _names(runs: pd.DataFrame) -> dict[str, str]:
         else row["path"]
         for row in ends.to_dict("records")
     }
-
-
-def _sizes(ratios: pd.Series) -> pd.Series:
-    """Return what sorts ratios by their distance from 1, the largest first."""
-    return -ratios.map(math.log).abs()
 
 
 def _points_of(change: Row) -> RunsRef:
