@@ -25,6 +25,7 @@ MOST_RANKED = 100
 def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting: Setting) -> list[Row]:
     """Return the typical run of each pair, the shortest first: the mean of both directions in common rounds.
 
+    Without common rounds, the direction that was measured more often stands for the pair.
     ``rank`` is 1 for the shortest pair, and None if the comparisons do not separate a pair from all others. More than
     `MOST_RANKED` pairs are left out: each would be compared with each other.
     """
@@ -38,9 +39,12 @@ def rank_pairs(cells: DirectedValues, directions: list[tuple[str, str]], setting
         if rounds:
             means = [(forward[key] + backward[key]) / 2 for key in rounds]
             values = replace(cells.values(means, "round" if in_order else "unknown"), rounds=tuple(rounds))
+            used = [(i, j), (j, i)]
         else:
-            values = cells.values([*cells.numbers((i, j)), *cells.numbers((j, i))], "unknown")
-        pairs[f"{i} - {j}"] = replace(values, run_ids=cells.run_ids([(i, j), (j, i)], rounds or None))
+            # Both directions of one run are no two runs of the pair.
+            used = [max((i, j), (j, i), key=lambda direction: len(cells.numbers(direction)))]
+            values = cells.values(cells.numbers(used[0]), "unknown")
+        pairs[f"{i} - {j}"] = replace(values, run_ids=cells.run_ids(used, rounds or None))
     if len(pairs) > MOST_RANKED:
         return []
     ranks = _ranks(pairs, setting.confidence)
