@@ -265,15 +265,7 @@ def find(
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
-        worst = ranged.loc[ranged["high"].idxmax()]
-        alike = ranged[ranged["method"] == worst["method"]]
-        best = alike.loc[alike["high"].idxmin()]
-        sentence = (
-            f"Share of packets slower than {plain(worst['limit'] / 1e3, 6)} µs ({worst['method']}): at most "
-            f"**{percent(worst['high'], 3)}** on {worst['path']} (highest bound), "
-            f"**{percent(best['high'], 2)}** on {best['path']} (lowest)."
-        )
-        findings.append(info(sentence))
+        findings.append(info(_shares(ranged)))
     unbounded = quantiles[has_flag(quantiles, "tail_unresolved", "unbounded_upper")]
     if len(unbounded):
         shallow = unbounded.loc[unbounded["n"].idxmin()]
@@ -289,6 +281,22 @@ def find(
     elif not findings:
         findings.append(info("No percentile from p99 on has an interval."))
     return Findings.of(findings)
+
+
+def _shares(ranged: pd.DataFrame) -> str:
+    """Say the smallest and the largest share above the limit of the method that has the largest."""
+    worst = ranged.loc[ranged["estimate"].idxmax()]
+    alike = ranged[ranged["method"] == worst["method"]]
+    best = alike.loc[alike["estimate"].idxmin()]
+    ends = [worst] if best["estimate"] == worst["estimate"] else [best, worst]
+    values = " to ".join(f"**{percent(row['estimate'], 2)}** on {row['path']}" for row in ends)
+    intervals = " and ".join(
+        " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"])) for row in ends
+    )
+    return (
+        f"Slower than {plain(worst['limit'] / 1e3, 6)} µs, of the packets of a run ({worst['method']}): {values} "
+        f"({percent(worst['confidence'])} CI {intervals}, too narrow if slow packets come together)."
+    )
 
 
 def _named_levels(found: RunTails) -> list[Finding]:
