@@ -151,8 +151,10 @@ def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
                 Linked(format_value(of_side[q], "ns"), RunsRef(tuple(side["run_ids"].split()), q=q), bold=False)
                 for of_side, side in zip(values, sides, strict=True)
             )
-            shown.append((near, " against ", far, with_size(sides[1], " at ")))
-    return f" But its {percentile(q)}: ", *listed(shown), " (in single runs)."
+            near_ns, far_ns = (of_side[q] for of_side in values)
+            order = "above" if near_ns > far_ns else "below" if near_ns < far_ns else "equal"
+            shown.append((f"{order}{with_size(sides[1], ' at ')} (", near, " against ", far, ")"))
+    return f" Its {percentile(q)} is ", *listed(shown), ", in single runs."
 
 
 def _broken(study: Study) -> Sentence:
