@@ -34,7 +34,15 @@ from azlatency.kit.changes import (
     together,
 )
 from azlatency.stats.across_runs.levels import SHORTEST
-from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS, History, history, measured_runs
+from azlatency.stats.across_runs.run_history import (
+    ENDED,
+    FEWEST,
+    KEYS,
+    VALUE_COLUMNS,
+    History,
+    history,
+    measured_runs,
+)
 from azlatency.stats.across_runs.run_values import parse_margin
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.result import SHORT, explain
@@ -53,13 +61,11 @@ _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH, _NAMED = 30, 3
 #: What to do about a path with two names.
 _ONE_NAME = "one name (machines = [...] in study.toml)"
-#: A path that was not measured for this many times the usual gap has ended.
-_ENDED = 3
 #: Sightings that a new level may be behind, or that one may have been before.
 _OPEN = ("unconfirmed", "oldest", "newest", "short")
 #: Columns that the words for all that was seen are made of.
 _OF_SEEN = ["what", "path", "metric", "unit", "kind", "n", "date", "date_last", "window_ns", "spacing_ns", "before",
-            "after", "ratio", "limit"]  # fmt: skip
+            "after", "ratio", "limit", "ended"]  # fmt: skip
 #: Metrics that are no times, which a margin in microseconds does not fit.
 _NO_TIMES = {"goodput", "loss"}
 #: Columns of the frames that the JSON has, in its order.
@@ -469,7 +475,7 @@ def _ended(rows: Sequence[Row], placements: Mapping[str, str]) -> list[str]:
         known["date_first"] = min(known["date_first"], row["date_first"])
         known["date_last"] = max(known["date_last"], row["date_last"])
     latest = max(row["date_last"] for row in paths.values())
-    near = _ENDED * max((row["date_last"] - row["date_first"]) / (row["n"] - 1) for row in timed)
+    near = ENDED * max((row["date_last"] - row["date_first"]) / (row["n"] - 1) for row in timed)
     ended: dict[datetime, list[Row]] = {}
     for row in paths.values():
         if latest - row["date_last"] > near:

@@ -34,6 +34,7 @@ _SEEN = {
     "unconfirmed": "{n} more series may have changed; the correction for all series leaves it open ({which})",
     "oldest": "{n} series moved after the first points, too few to test ({which})",
     "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
+    "ended": "In {n} series that ended earlier, the last points differ from those before ({which})",
     "came_and_went": "In {n} series, fewer than five points were off their level ({which})",
     "crossed": "{n} series came to stay on the other side of 1 or 2 ms without a confirmed change ({which})",
     "short": "{n} series with fewer than ten points moved, too few to test ({which})",
@@ -249,6 +250,7 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
     """
     away = sightings["ratio"].map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
     ordered = sightings.loc[away.sort_values(ascending=False, kind="stable").index].drop_duplicates(["what", "kind"])
+    ordered = ordered.assign(kind=ordered["kind"].mask((ordered["kind"] == "newest") & ordered["ended"], "ended"))
     first = ordered[ordered["kind"] == "oldest"]
     together = _first_together(first)
     sentences = []

@@ -130,7 +130,7 @@ def sighting(path: str, days: int, ratio: float = 0.8, **fields: object) -> dict
     start = DAY + pd.Timedelta(days=days)
     return {"what": path, "path": path, "metric": "mean", "unit": "ns", "kind": "oldest", "n": 1, "date": start,
             "date_last": start, "window_ns": math.nan, "spacing_ns": 86_400e9, "before": 100.0, "after": 100 * ratio,
-            "ratio": ratio, "limit": math.nan, **fields}  # fmt: skip
+            "ratio": ratio, "limit": math.nan, "ended": False, **fields}  # fmt: skip
 
 
 def test_shifts_are_counted_together_if_their_first_points_end_near_each_other() -> None:
@@ -153,11 +153,13 @@ def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
         sighting("a → c", 0, kind="came_and_went"), sighting("a → c", 4, 2.0, kind="came_and_went"),
         sighting("b → c", 0, kind="crossed", before=1.1e6, after=0.9e6, limit=1e6),
         *(sighting(f"{number} → d", 0, kind="short", n=3) for number in range(7)),
+        sighting("old → c", -90, kind="newest", ended=True),
         sighting("a → b", 0, kind="on_the_way"),
     ]  # fmt: skip
     seven = [f"{number} → d −20 %" for number in range(7)]
     assert changes.in_short_seen(pd.DataFrame(rows)) == [
         "In 2 series, the last points differ from those before: too few to test (a → c +50 %, a → b −20 %).",
+        "In 1 series that ended earlier, the last points differ from those before (old → c −20 %).",
         "In 1 series, fewer than five points were off their level (a → c +100 %).",
         "1 series came to stay on the other side of 1 or 2 ms without a confirmed change "
         "(b → c below 1 ms since 2026-09-26).",

@@ -26,7 +26,8 @@ from azlatency.kit.objects import Note
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import table, text
 from azlatency.kit.titles import capitalised
-from azlatency.stats.across_runs.run_history import VALUE_COLUMNS
+from azlatency.kit.words import PLACES
+from azlatency.stats.across_runs.run_history import VALUE_COLUMNS, has_ended
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.studies.format import count_of, format_number, format_value, join_words
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
+#: Where a series is that has ended.
+_EARLIER = "that ended earlier"
 #: What a date of published windows means.
 _BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
 
@@ -76,7 +79,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
         change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
         by_date.setdefault(when(row) if date_is_known(row) else "at a date that is not known", []).append(change)
-    sentence: Sentence = (f"{len(last)} of {found.series['level'].notna().sum()} series changed",)
+    sentence: Sentence = (_counted(found, last, runs),)
     for moment, changes in by_date.items():
         some = listed(changes)
         if len(changes) > _MOST_OF_A_DATE:
@@ -91,7 +94,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     moves: list[Sentence] = [
         (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
     ]
-    some = _largest(moves) if len(moves) > _MOST_OF_A_DATE else listed(moves)
+    some = _largest(moves, "other path") if len(moves) > _MOST_OF_A_DATE else listed(moves)
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
@@ -164,13 +167,23 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
 
 def newest_moves(found: History, seen: pd.DataFrame) -> pd.DataFrame:
     """Return those `sightings` of series in use whose newest points are away from their level: too few to test."""
-    in_use = found.series.loc[found.series["date_last"] == found.series["date_last"].max(), "what"]
-    return seen[(seen["kind"] == "newest") & seen["what"].isin(in_use)]
+    return seen[(seen["kind"] == "newest") & ~seen["ended"]]
 
 
-def _largest(changes: Sequence[Sentence]) -> Sentence:
+def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """Count the series that changed, by placement; those that have ended are counted apart."""
+    searched = found.series[found.series["level"].notna()]
+    places = runs.drop_duplicates("path").set_index("path")["placement"].map(PLACES)
+    where = searched["path"].map(places).fillna("").mask(has_ended(searched), _EARLIER)
+    counts = searched["what"].isin(last["what"]).groupby(where, sort=False).agg(["sum", "size"])
+    order = sorted(counts.index, key=lambda place: (place == _EARLIER, -counts["sum"][place]))
+    parts = [f"{counts['sum'][place]} of {counts['size'][place]} {place}".rstrip() for place in order]
+    return f"series that changed: {', '.join(parts)}"
+
+
+def _largest(changes: Sequence[Sentence], noun: str = "path") -> Sentence:
     """Count changes, and say the first of them, which is the largest."""
-    return (f"{count_of(len(changes), 'path')}, largest ", *changes[0])
+    return (f"{count_of(len(changes), noun)}, largest ", *changes[0])
 
 
 def _away(change: Row, seen: pd.DataFrame) -> Sentence:
@@ -190,7 +203,7 @@ def _away(change: Row, seen: pd.DataFrame) -> Sentence:
 def _too_short(found: History, runs: pd.DataFrame) -> dict[str, str]:
     """Return the regions of which no path between zones or regions in use was long enough to be searched: its runs."""
     ends = _between(runs)[["region", "peer_region"]]
-    in_use = found.series[found.series["date_last"] == found.series["date_last"].max()]
+    in_use = found.series[~has_ended(found.series)]
     in_use = in_use[in_use["path"].isin(ends.index)]
     regions = sorted({*ends.to_numpy().ravel()}) if ends["region"].nunique() > 1 else []
     of_region = {name: in_use[in_use["path"].isin(ends.index[(ends == name).any(axis="columns")])] for name in regions}
@@ -213,7 +226,7 @@ def _unchanged(found: History, runs: pd.DataFrame) -> dict[str, tuple[float, str
     moved = {*found.changes["path"], *searched.loc[searched["drift"].notna(), "path"]}
     regions = dict.fromkeys(ends["region"].dropna()) if ends["region"].nunique() > 1 else {}
     touched = set(ends[ends.index.isin(moved)].to_numpy().ravel())
-    in_use = searched[searched["date_last"] == searched["date_last"].max()]
+    in_use = searched[~has_ended(searched)]
     unchanged = {}
     for region in sorted(regions.keys() - touched):
         own = in_use[in_use["path"].isin(ends.index[(ends == region).any(axis="columns")])]

@@ -60,6 +60,8 @@ _OF_POINT = (
 _WARNINGS = {"order_assumed", "clock_set_back", "nights_missing"}
 #: Runs that start this soon after each other may belong to one night; see `_nights`.
 _ONE_NIGHT = timedelta(hours=2)
+#: A path that was not measured for this many times the usual gap has ended.
+ENDED = 3
 _PLACES = ("at", "at_low", "at_high")
 _RATIO = ["ratio", "ratio_low", "ratio_high", "difference", "difference_low", "difference_high"]
 _COMMON = ["scope", "confidence", "statistic", "flags", "run_ids"]
@@ -250,6 +252,12 @@ def history(
     return History(
         *(_frame(rows, name) for name, rows in (("series", series), ("changes", changes), ("points", points)))
     )
+
+
+def has_ended(series: pd.DataFrame) -> pd.Series:
+    """Return which series of a history have ended: others go on; without dates, none."""
+    last = series["date_last"]
+    return last.max() - last > ENDED * pd.to_timedelta(series["spacing_ns"], unit="ns")
 
 
 def _frame(rows: list[Row] | dict[str, list[object]], name: str) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from azlatency.stats.across_runs.levels import SHORTEST, Step, find_steps
-from azlatency.stats.across_runs.run_history import History
+from azlatency.stats.across_runs.run_history import History, has_ended
 from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import Row
 from azlatency.studies.runs.groups import grouped
@@ -22,7 +22,7 @@ from azlatency.studies.runs.groups import grouped
 _KEYS = ["path", "method", "metric", "what", "unit"]
 _OF_SERIES = ["window_ns", "spacing_ns", "step"]
 _COLUMNS = [*_KEYS, "kind", "at", "n", "date", "date_last", *_OF_SERIES, "before", "after", "ratio", "beside", "limit",
-            "run_ids"]  # fmt: skip
+            "ended", "run_ids"]  # fmt: skip
 #: Median absolute deviation to standard deviation, and how many of these a point must be away from its level.
 _ROBUST, _DEVIATIONS = 1.4826, 3.0
 #: Printed steps that rounding may explain, with room for the representation of the numbers.
@@ -41,15 +41,16 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
     One row per sighting, in the order of the series: ``path``, ``method``, ``metric``, ``what``, ``unit``, the
     ``kind``, the position ``at`` of its first point, ``n`` points, ``date`` and ``date_last``, their start times,
     ``window_ns``, ``spacing_ns`` and ``step`` as in the series, ``before`` and ``after`` in canonical units, their
-    ``ratio``, the ``limit`` in ns and the ``run_ids`` of these points. Kinds: ``unconfirmed`` (a step that this series
-    alone would show at the error of the call, but not among all series), ``oldest`` and ``newest`` (fewer than five
-    points at the beginning or the end, all on one side of the level beside them, also of a level that began with an
-    unconfirmed step; at the end also of the ``beside`` points before them), ``came_and_went`` (fewer than five points
-    away from the level around them), ``on_the_way`` (fewer than five points between the levels before and after a step:
-    ``before`` is the level that they left), ``short`` (the first and the last point of a series below ten points) and
-    ``crossed`` (a mean or median round trip that is, for at least five points, on the other side of 1 or 2 ms than most
-    of its points before ``at``, and no confirmed change crossed this limit). Points that are at most two printed steps
-    away are left out, and what the points of a series do all the time.
+    ``ratio``, the ``limit`` in ns, whether the series has ``ended`` and the ``run_ids`` of these points. Kinds:
+    ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among all series),
+    ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of the level beside
+    them, also of a level that began with an unconfirmed step; at the end also of the ``beside`` points before them),
+    ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five points
+    between the levels before and after a step: ``before`` is the level that they left), ``short`` (the first and the
+    last point of a series below ten points) and ``crossed`` (a mean or median round trip that is, for at least five
+    points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed change crossed this
+    limit). Points that are at most two printed steps away are left out, and what the points of a series do all the
+    time.
     """
     series = found.series.set_index("what")
     searched = series[series["level"].notna() & series["drift"].isna()]
@@ -81,7 +82,8 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
     dates = {name: pd.to_datetime(frame[name], utc=True).dt.as_unit("us") for name in ("date", "date_last")}
     numbers = dict.fromkeys((*_OF_SERIES, "before", "after", "ratio", "limit"), "float64")
     numbers |= dict.fromkeys(("at", "n", "beside"), "int64")
-    return frame.assign(**dates).astype(numbers | dict.fromkeys([*_KEYS, "kind", "run_ids"], "str"))
+    ended = frame["what"].isin(series.index[has_ended(series)])
+    return frame.assign(ended=ended, **dates).astype(numbers | dict.fromkeys([*_KEYS, "kind", "run_ids"], "str"))
 
 
 def _named(points: pd.DataFrame, sighting: Row) -> Row:

@@ -43,14 +43,16 @@ SAID = {
     "ibm-cloud-zones": {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
-        "changed": "10 of 100 series changed; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
+        # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
+        "changed": "series that changed: 10 of 36 across zones, 0 of 34 in one zone, 0 of 30 that ended earlier; "
+        "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
-        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 paths, largest London lon04–lon05 −33 %; 16 paths "
-        "moved early, with too few windows before: largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and "
-        "Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is the "
-        "end of a mean over 30 days, so weekly means may show the change earlier",
+        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
+        "paths moved early, with too few windows before: largest Tokyo tok02–tok05 −33 %; too short to test: Chennai "
+        "and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is "
+        "the end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 2.32 "
         "times (us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
@@ -62,8 +64,8 @@ SAID = {
         "one_run": "no: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s until their rate fell",
     },
     FEW_REGIONS: {
-        "changed": "8 of 20 series changed; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 %; "
-        "too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
+        "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
+        "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
         "over 30 days, so weekly means may show the change earlier",
         "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 4.33 "
         "times (Osaka → Tokyo: 9–39 ms), 1.1 times on the typical path",
