@@ -126,9 +126,12 @@ def card_view(record: Any, links: Links | None = None) -> CardView | None:
 
 
 def _linked_trip(trip: Mapping[str, Any], links: Links | None) -> dict[str, Any]:
-    """Return a round trip with the id of what it comes from on the page of the card in the place of its references."""
-    found = links(trip, f"{trip['path']}, {trip['method']}") if links and trip.get("refs") else None
-    return {name: value for name, value in trip.items() if name != "refs"} | {"target": found.target if found else ""}
+    """Return a round trip with the ids of what its numbers come from in the place of their references."""
+    refs = trip.get("refs")
+    known = refs.items() if links and isinstance(refs, Mapping) else ()
+    name = f"{trip['path']}, {trip['method']}"
+    found = {key: links({"refs": each}, name) for key, each in known if trip.get(key) is not None} if links else {}
+    return {**trip, "refs": {key: link.target for key, link in found.items() if link}}
 
 
 def stored_card(record: Mapping[str, Any] | None) -> CardView | None:

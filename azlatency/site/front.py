@@ -17,7 +17,7 @@ from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
-from azlatency.studies.format import format_value, join_words, one_prefix
+from azlatency.studies.format import format_value, join_words, one_prefix, prefixed_unit
 
 COMMITS = "What a commit to a replica waits for"
 COMMIT = (
@@ -69,8 +69,8 @@ class Source:
 class Mark:
     """A dot, a limit or a tick of the picture; positions in percent.
 
-    ``kind`` of a dot: ``once``, ``repeated``, or ``published`` (the newest window of a series). ``held``: how many
-    round trips of the provider are within a limit.
+    ``target``: the id on its page that a dot comes from. ``kind`` of a dot: ``once``, ``repeated``, or ``published``
+    (the newest window of a series). ``held``: how many round trips of the provider are within a limit.
     """
 
     at: float
@@ -79,6 +79,7 @@ class Mark:
     height: int = 50
     kind: str = ""
     page: str = ""
+    target: str = ""
     held: str = ""
 
 
@@ -137,13 +138,13 @@ class Tile:
 class Pairs:
     """The pairs of zones of a study, and what is not known.
 
-    A row: name, round trip and the id that it leads to, what crossing adds, statistic, p99, p99.9, runs and its own id;
-    ``shared``: the region, the tool and the statistic of all rows, where they have one; ``majority``: what a commit to
-    one of two replicas waits for.
+    A row: name, round trip, what crossing adds, statistic, p99, p99.9, runs and its own id; ``shared``: the region, the
+    tool and the statistic of all rows, where they have one; ``majority``: what a commit to one of two replicas waits
+    for.
     """
 
     source: Source
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | PartView, ...], ...]
     shared: str
     majority: tuple[str, ...]
     unknown: str
@@ -184,6 +185,7 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
                 height=_HEIGHTS[number % len(_HEIGHTS)] if len(there) > 1 else 50,
                 kind=_kind(trip),
                 page=source.page,
+                target=trip["refs"].get("value", ""),
             )
             for number, (source, trip) in enumerate(there)
         )
@@ -287,8 +289,8 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
         rows = tuple(
             (
                 name,
-                *(_typical(trip), trip["target"], _subtraction(trip), trip["statistic"]),
-                *(format_value(trip[name], "ns") or "–" for name in ("p99", "p999")),
+                *(_linked(_typical(trip), trip, "value"), _subtraction(trip), trip["statistic"]),
+                *(_linked(format_value(trip[key], "ns") or "–", trip, key) for key in ("p99", "p999")),
                 *(_runs(trip), row),
             )
             for name, (row, trip) in zip(names, trips.items(), strict=True)
@@ -374,14 +376,21 @@ def _typical(trip: Mapping[str, Any]) -> str:
     return span(ends, "ns", like=one_prefix(ends, "ns"), step=trip["resolution"] or 0.0)
 
 
+def _linked(text: str, trip: Mapping[str, Any], key: str) -> PartView:
+    return PartView(text=text, target=trip["refs"].get(key, ""))
+
+
 def _subtraction(trip: Mapping[str, Any]) -> str:
-    """Return what crossing adds, as the round trip minus the mean inside its zones: "105 − 66.8 = 39 µs"."""
+    """Return what crossing adds, as the round trip minus the mean inside its zones: "105.5 µs − 66.8 µs = 38.7 µs"."""
     if trip["added"] is None:
         return "–"
     value, added = float(trip["value"]), float(trip["added"])
-    like = one_prefix([value, value - added, added], "ns") or added
-    terms = [format_value(term, "ns", digits=digits, like=like) for term, digits in ((value, 3), (value - added, 3))]
-    return f"{' − '.join(terms)} = {format_value(added, 'ns', digits=2, like=like)}"
+    terms = value, value - added, added
+    like = one_prefix(terms, "ns") or added
+    scale, _ = prefixed_unit("ns", like)
+    step = scale / (1 if all(math.isclose(term, scale * round(term / scale)) for term in terms) else 10)
+    minuend, subtrahend, rest = (format_value(term, "ns", digits=9, like=like, step=step) for term in terms)
+    return f"{minuend} − {subtrahend} = {rest}"
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

@@ -99,5 +99,6 @@ def test_a_round_trip_leads_to_what_it_comes_from() -> None:
     linked = card_view(card, Trail(StudyLogs(load("aws-euwest1-lagscope"))).row)
     bare = card_view(card)
     assert linked is not None and bare is not None
-    assert all(trip["target"].startswith("q_") and "refs" not in trip for trip in linked.round_trips)
-    assert {trip["target"] for trip in bare.round_trips} == {""}
+    assert all([*trip["refs"]] == ["value", "p99", "p999"] for trip in linked.round_trips)
+    assert all(target.startswith("q_") for trip in linked.round_trips for target in trip["refs"].values())
+    assert [trip["refs"] for trip in bare.round_trips] == [{}] * len(bare.round_trips)

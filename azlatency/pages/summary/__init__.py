@@ -7,12 +7,12 @@ pairs of zones, placements, a falling rate, connect times, or expectations alone
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from azlatency.kit.cells import Ref, ReportedRef, RunsRef, Table, ref_record
+from azlatency.kit.cells import Ref, ReportedRef, Row, RunsRef, Table, ref_record
 from azlatency.kit.objects import Note
 from azlatency.kit.table import condition_ref, table, text
 from azlatency.kit.words import newest_window
@@ -138,9 +138,18 @@ def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
     """Return the crossings with the names that a card has for their columns."""
     statistic = trips["value"].map({"median_ns": "median", "mean_ns": "mean"})
     shown = trips[["placement", "region", "pair", "path", "method", "published", *_TRIP]].assign(
-        statistic=statistic, refs=[[ref_record(condition_ref(trip))] for trip in trips.to_dict("records")]
+        statistic=statistic, refs=[_origins_of(trip) for trip in trips.to_dict("records")]
     )
     return shown[shown["round_trip_ns"] < np.inf].rename(columns=_TRIP)
+
+
+def _origins_of(trip: Row) -> dict[str, list[dict[str, Any]]]:
+    """Return where a crossing, its p99 and its p99.9 come from."""
+    refs: dict[str, Ref] = {"value": condition_ref(trip)}
+    for name, q in (("p99", 0.99), ("p999", 0.999)):
+        told = trip["origin"] == "reported"
+        refs[name] = ReportedRef(trip["path"], "rtt", str(q)) if told else RunsRef(tuple(trip["run_ids"].split()), q=q)
+    return {name: [ref_record(ref)] for name, ref in refs.items()}
 
 
 # --- what the author concluded, the zones, and what is missing
