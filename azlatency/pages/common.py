@@ -169,7 +169,9 @@ def typical_forest(
     unit = Unit(*fitting_unit(canonical, finite))
     rows = _forest_rows(measured, typical, unit)
     rows = rows.assign(truth=rows["path"].map(truths(links, value)).astype(float), unit=[unit] * len(rows))
-    caption = [_forest_caption(typical, what, newest_window(measured))]
+    window = newest_window(measured)
+    counted = "window" if window else "run"
+    caption = [_forest_caption(typical, what, window)]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if expected is not None:
@@ -191,11 +193,11 @@ def typical_forest(
         edge="text",
         unit=unit if shared else "unit",
         beside=two_beside(rows, "method", "path"),
-        xlabel=f"{what} per run, {unit.name}" if shared else f"{what} per run",
+        xlabel=f"{what} per {counted}, {unit.name}" if shared else f"{what} per {counted}",
         result=_forest_title(measured, typical, rows, value),
         caption=" ".join(caption),
         ordering="Smallest first.",
-        counted="runs per path and method",
+        counted=f"{counted}s per path and method",
         of="paths and methods",
         name="typical_forest",
     )

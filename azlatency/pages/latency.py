@@ -54,7 +54,8 @@ def paths(runs: pd.DataFrame, typical: pd.DataFrame) -> Table | Note:
     if typical.empty:
         return Note("No log of this study prints a latency.")
     value = typical["value"].iloc[0]
-    return typical_runs(runs, typical, value, f"{value.removesuffix('_ns')} RTT per run", "Typical RTT by path")
+    name = f"{value.removesuffix('_ns')} RTT per {'window' if is_window(runs).all() else 'run'}"
+    return typical_runs(runs, typical, value, name, "Typical RTT by path")
 
 
 # --- whether runs depend on each other

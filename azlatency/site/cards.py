@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,8 @@ _WIDE = 8.0
 _ROOM, _LETTER = 70.0, 2.1
 #: Most letters of a link that does not break.
 _WHOLE = 24
+#: Two short names, as of zones, or the ends of a range.
+_PAIR = re.compile(r"[\w.,]{1,12}–[\w.]{1,12}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +50,17 @@ class PartView:
 
     def html(self, page: str) -> Markup:
         """Return the part as HTML; ``page`` is the address of the card's page."""
-        shown = Markup("<b>{}</b>").format(self.text) if self.bold else escape(self.text)
         if not self.target:
-            return shown
+            return Markup("<b>{}</b>").format(self.text) if self.bold else _unbroken(self.text)
+        shown = Markup("<b>{}</b>").format(self.text) if self.bold else escape(self.text)
         # A number stays on one line with its unit and its range; a list of names may be longer than a line.
         whole = Markup(' class="whole"') if len(self.text) <= _WHOLE else ""
         return Markup('<a{} href="{}#{}">{}</a>').format(whole, page, self.target, shown)
+
+
+def _unbroken(text: str) -> Markup:
+    """Return a text as HTML in which no line ends within a pair of zones, as in "1a–1b"."""
+    return Markup(_PAIR.sub(r'<span class="whole">\g<0></span>', escape(text)))
 
 
 def plain_parts(parts: Iterable[PartView]) -> str:

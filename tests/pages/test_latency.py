@@ -288,7 +288,7 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     # Neither to leave out first windows nor to repeat any; the source has one number for both ways.
     assert [finding.kind for finding in findings] == ["answer", "info"] and "not a direction" in findings[1].text
     table = page.paths(runs, means)
-    assert cell(table, "us-south-dal10-a → us-south-dal13-a", "mean RTT per run, µs") == "2,160"
+    assert cell(table, "us-south-dal10-a → us-south-dal13-a", "mean RTT per window, µs") == "2,160"
     assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
 
 

@@ -29,7 +29,7 @@ def cusum(x: np.ndarray, variance: float) -> float:
 def test_stationary_series_rarely_raise_an_alarm(rho: float, n: int, made: int) -> None:
     """C11: the search that knows the long-run variance alarms in 6 % of stationary series at most."""
     rng = stream(5100 + int(100 * rho) + n)
-    made = made // 4 if n == 500 else made // 20
+    made = made // 4 if n == 500 else max(made // 20, 10)
     search, plain, iid, prewhitened = [], [], [], []
     for _ in range(made):
         x = correlated(rng, n, rho)
