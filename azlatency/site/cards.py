@@ -60,7 +60,7 @@ class PartView:
 
 def _unbroken(text: str) -> Markup:
     """Return a text as HTML in which no line ends within a pair of zones, as in "1a–1b"."""
-    return Markup(_PAIR.sub(r'<span class="whole">\g<0></span>', escape(text)))
+    return Markup(_PAIR.sub(r'<span class="whole">\g<0></span>', str(escape(text))))
 
 
 def plain_parts(parts: Iterable[PartView]) -> str:

@@ -156,7 +156,15 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
         runs = _labelled(runs, _paths(runs, maps, found.notna() | guessed, drafted=drafted))
     if one_scenario or runs["scenario"].notna().all():
         return runs
-    return runs.assign(scenario=runs["scenario"].fillna(_apart(runs, others, bases)))
+    apart = _apart(runs, others, bases)
+    # A name says more than an unknown end, and than addresses that change with every run, such as those of pods.
+    is_unknown = runs["path"].map(lambda path: path.is_unknown).astype(bool)
+    nameless = apart.where(is_unknown & runs["scenario"].isna())
+    if nameless.notna().any():
+        runs = runs.assign(scenario=runs["scenario"].fillna(nameless), method=_texts(bases, runs))
+        from_names = found.notna() | guessed | nameless.notna()
+        runs = _labelled(runs, _paths(runs, maps, from_names, drafted=drafted))
+    return runs.assign(scenario=runs["scenario"].fillna(apart))
 
 
 def _apart(runs: pd.DataFrame, others: set[str], bases: list[str]) -> pd.Series:

@@ -81,6 +81,8 @@ def test_names_tell_runs_apart_beside_one_whose_scenario_the_manifest_says(tmp_p
     (tmp_path / "study.toml").write_text('[study]\n[[run]]\nlog = "other.log"\nscenario = "named"\n', "utf-8")
     runs = az.studies.run_table(in_memory(tmp_path))
     assert list(runs["scenario"]) == ["named", "bbr_a", "cubic_b"]
+    # No log names its client, so that their names say more than the addresses.
+    assert list(runs["path"]) == ["named", "bbr_a: ? → 10.0.0.1", "cubic_b: ? → 10.0.0.2"]
 
 
 @pytest.mark.parametrize(
