@@ -295,7 +295,7 @@ def study_view(name: str) -> StudyView:
     if reported:
         contents.append(f"{count_of(len(reported), 'number')} from a text, without a log")
     if study.expectations:
-        contents.append(f"a baseline of {count_of(len(study.expectations), 'expectation')}")
+        contents.append(f"{count_of(len(study.expectations), 'expected value')} of a baseline")
     return StudyView(
         name=name,
         info=study.info,

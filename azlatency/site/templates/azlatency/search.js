@@ -48,8 +48,14 @@ document.addEventListener("DOMContentLoaded", () => {
     const own = entry => groups.filter(group => group.some(word => has(entry.low, word))).length;
     const phrase = field.value.toLowerCase().trim().replace(/\s+/g, " "), together = entry => groups.length > 1 && entry.low.includes(phrase);
     const found = groups.length ? entries.filter(entry => groups.every(group => group.some(word => has(entry.whole, word)))) : [];
-    // Prose comes last. Else, a text that has the words itself comes before one whose page or heading has them.
-    const rank = new Map(found.map(entry => [entry, (ORDER[entry.kind] === "text" ? -1000 : 0) + 10 * own(entry) + (entry.kind ? 0 : 8 * headed(entry)) + (together(entry) ? 20 : 0) + (entry.url.endsWith("#findings_answer") ? 5 : 0) - entry.kind]));
+    const titled = entry => groups.every(group => group.some(word => has(entry.title.toLowerCase(), word)));
+    // Prose comes last. Else, a text that has the words itself comes before one whose page or heading has them; the
+    // answers of the pages of that title are first.
+    const points = entry => [
+      ORDER[entry.kind] === "text" ? -1000 : 0, 10 * own(entry), entry.kind ? 0 : 8 * headed(entry), together(entry) ? 20 : 0,
+      entry.url.endsWith("#findings_answer") ? (titled(entry) ? 30 : 5) : 0, -entry.kind,
+    ];
+    const rank = new Map(found.map(entry => [entry, points(entry).reduce((sum, each) => sum + each)]));
     found.sort((a, b) => rank.get(b) - rank.get(a));
     count.textContent = groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
     list.replaceChildren(...found.slice(0, 60).map(entry => element("li", {"data-kind": KIND[ORDER[entry.kind]]},
