@@ -141,9 +141,9 @@ class ProvenanceIndex:
         return (self._metric(others[value]) if value in others else {}) | lines
 
     def _metric(self, name: str) -> dict[str, int]:
-        """By run the line of a metric: the receiver's where there are several, else the first."""
+        """By run the line that prints a metric: the receiver's where there are several, else the first."""
         frame = self._study.metrics
-        frame = frame[(frame["metric"] == name) & frame["stream"].isna()]
+        frame = frame[(frame["metric"] == name) & frame["stream"].isna() & frame["printed"].notna()]
         return _first_lines(frame) | _first_lines(frame[frame["side"] == "receiver"])
 
     @cached_property
