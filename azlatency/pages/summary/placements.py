@@ -154,7 +154,7 @@ def _reversed_tail(data: Data, steps: pd.DataFrame) -> Sentence:
             near_ns, far_ns = (of_side[q] for of_side in values)
             order = "above" if near_ns > far_ns else "below" if near_ns < far_ns else "equal"
             shown.append((f"{order}{with_size(sides[1], ' at ')} (", near, " against ", far, ")"))
-    return f" Its {percentile(q)} is ", *listed(shown), ", in single runs."
+    return f" At {percentile(q)} it is ", *listed(shown), ", in single runs."
 
 
 def _broken(study: Study) -> Sentence:
