@@ -46,11 +46,15 @@ _ONE_STEP = "one_printed_step"
 def date(change: Row) -> str:
     """Return when the new level began: the day, with the time if the interval is within it, or the run.
 
+    Of a date that may be anywhere, its interval.
+
     Of published windows, the day on which the first one at the new level ended.
     """
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"run {change['at'] + 1}"
+    if not date_is_known(change):
+        return " – ".join(day_of(end, change["window_ns"]) for end in (low, high))
     if _is_of_windows(change):
         return day_of(start, change["window_ns"])
     in_a_day = low.date() == high.date() and low != high
@@ -62,7 +66,7 @@ def date_with_interval(change: Row) -> str:
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"{date(change)} ({change['at_low'] + 1}–{change['at_high'] + 1})"
-    if low == high:
+    if low == high or not date_is_known(change):
         return date(change)
     if _is_of_windows(change):
         low, high = (window_end(end, change["window_ns"]) for end in (low, high))
@@ -80,6 +84,8 @@ def when(change: Row, day: str = "") -> str:
     "By" a day: of published windows, the change was in the window that ends on that day or before it.
     """
     start = "at" if pd.isna(change["date"]) else "by" if _is_of_windows(change) else "on"
+    if start != "at" and not date_is_known(change):
+        return f"between {date(change).replace(' – ', ' and ')}"
     return f"{start} {day or date(change)}"
 
 
@@ -336,7 +342,7 @@ def say_series(series: Row) -> str:
     points = count_of(series["n"], "point")
     if is_missing(series["level"]):
         return f"{series['what']}: not estimable, {points}"
-    text = f"no change in {points}"
+    text = f"no change found in {points}"
     if series["change_count"]:
         before = format_value(series["before"], series["unit"])
         text = f"{count_of(series['change_count'], 'change')} in {points}, {before} before the last one"

@@ -459,6 +459,7 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         spread           | float64 | | computed | Coefficient of variation of the rates of intervals.
         median_rate      | float64 | | computed | Median rate of the intervals.
         silent           | int64   | | computed | Intervals without traffic.
+        silent_last      | int64   | | computed | Those after the last one with traffic.
         intervals        | int64   | | computed | Number of reporting intervals.
         segment          | string  | | file | Segment of a run, as reported.
         change_ns        | float64 | | computed | Mean of a segment minus that of the previous one, in ns.

@@ -133,6 +133,7 @@ def changes(found: History) -> Table | Note:
         "after": _value(found, "after"),
         "change": text(words.size, right=True),
         "label in force": text(words.labelled, "–"),
+        "flags": flags(hide=("one_printed_step", "new_tool_version")),
     }
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "

@@ -119,7 +119,7 @@ def series(  # noqa: PLR0913 - a shape is told its columns
             axis.axhline(dots[truth].iloc[0] / scale.scale, color=INK, linewidth=1, linestyle=":")
         axis.set_title("\n".join(filter(None, [_name(sheet, str(title)), below])), fontsize=8)
         axis.set_ylabel(scale.name)
-        words = "; ".join(of_panel["text"]) or below or "no change"
+        words = "; ".join(of_panel["text"]) or below or "no change found"
         numbers = ", then ".join(f"{plain(each, 5)} {scale.name}" for each in levels)
         if changes is None and len(levels) == 1:  # the dots are what there is to say
             numbers = f"{', '.join(plain(number, 5) for number in drawn['value'])} {scale.name}"

@@ -315,19 +315,21 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         if trip["method"] == most_paths:
             of_pair = regions.setdefault(str(trip["region"] or ""), {}).setdefault(str(trip["pair"]), [])
             of_pair.append(float(trip["value"]))
-    said = []
+    said, left_out = [], []
+    like = one_prefix([value for pairs in regions.values() for values in pairs.values() for value in values], "ns")
     for region, pairs in regions.items():
         zones = sorted({zone for pair in pairs for zone in pair.split("–")})
         if len(zones) != _REPLICAS or len(pairs) != _REPLICAS:
+            left_out += [region]
             continue
-        like = one_prefix([value for values in pairs.values() for value in values], "ns")
         waits: dict[str, list[str]] = {}
         for zone in zones:
             nearest = min((values for pair, values in pairs.items() if zone in pair.split("–")), key=max)
             waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
         of_zones = "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
         said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
-    return tuple(said)
+    others = [f"Not {join_words(left_out)}: other numbers of zones or pairs"] if said and left_out else []
+    return (*said, *others)
 
 
 def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:

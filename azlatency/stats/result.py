@@ -73,6 +73,8 @@ _FLAGS = {
         "interval is valid; measure longer or repeat the run"),
     "nonstationary": ("level shift", "the level shifted during the run (change point); summarize each segment"),
     "quantised": ("quantized", "the values have steps as wide as the interval, or too few distinct levels"),
+    "limit_unit_unknown": ("limit: RTT or RTT/2?", "the source of the limit does not say whether it is a round trip or "
+        "half of one; a verdict is that of both"),
     "unit_unknown": ("unit unknown", "the log does not name its measure; state whether the values are round trips"),
     "unit_conflict": ("unit conflict", "the values disagree about their unit: round trip, half round trip, one-way "
         "delay, or another unit"),

@@ -148,7 +148,7 @@ def test_a_row_says_what_the_first_and_last_points_show(published: HistoryJudgem
     dallas = rows["us-south-dal10-a → us-south-dal12-a"]
     assert dallas["verdict"] == "CHANGED" and dallas["now"] == "1.380 ms"
     assert dallas["change"].endswith("; +46 % in the last disjoint window, by 2026-08-16: too few to test")
-    assert rows["us-south-dal10-a → us-south-dal14-a"]["changed on"] == "2025-11-09 (2024-10-20 – 2026-08-16)"
+    assert rows["us-south-dal10-a → us-south-dal14-a"]["changed on"] == "2024-10-20 – 2026-08-16"
     steps = "; in more than one step, with 3 points between the levels"
     assert rows["us-south-dal12-a → us-south-dal14-a"]["change"].endswith(steps)
     assert not any(cells["change"] for path, cells in rows.items() if "Madrid" in path or "mad0" in path)

@@ -11,7 +11,7 @@ from azlatency.kit import changes
 
 DAY, MINUTE = pd.Timestamp("2026-09-26 20:43", tz="UTC"), pd.Timedelta(minutes=1)
 CHANGE = {
-    "path": "a → b", "metric": "median", "what": "a → b, ping, median", "at": 25, "at_low": 24, "at_high": 27,
+    "path": "a → b", "metric": "median", "what": "a → b, ping, median", "n": 60, "at": 25, "at_low": 24, "at_high": 27,
     "date": DAY, "date_low": DAY - pd.Timedelta(days=1), "date_high": DAY + pd.Timedelta(days=2), "window_ns": math.nan,
     "before": 450e3, "after": 490e3, "unit": "ns", "ratio": 1.088, "ratio_low": 1.082, "ratio_high": 1.097,
     "confidence": 0.95, "label": "", "label_before": "", "flags": "",
@@ -38,6 +38,8 @@ CHANGE = {
             {"window_ns": 900e9, "date_low": DAY, "date_high": DAY},
             "2026-09-26 20:58", "2026-09-26 20:58",
         ),
+        ({"at_low": 1, "at_high": 40, "date_high": DAY.replace(year=2027)}, "2026-09-25 – 2027-09-26",
+         "2026-09-25 – 2027-09-26"),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
 )  # fmt: skip

@@ -34,7 +34,7 @@ def test_levels_and_changes_are_drawn_and_told() -> None:
 
 def test_without_dates_the_order_of_the_rows_counts() -> None:
     chart = drawn(FRAME.drop(columns="date"), unit=Unit(1e6, "ms"))
-    assert isinstance(chart, Chart) and chart.alt == "a: 0.1 ms, then 0.12 ms; no change"
+    assert isinstance(chart, Chart) and chart.alt == "a: 0.1 ms, then 0.12 ms; no change found"
     axis = chart.figure.axes[0]
     assert axis.get_xlabel() == "run, in order" and list(axis.lines[0].get_xdata()) == [1, 2, 3, 4, 5, 6]
     assert "Dashed" not in chart.caption
@@ -69,7 +69,7 @@ def test_panels_whose_values_do_not_differ_are_left_out() -> None:
 def test_dots_without_dates_and_changes_are_numbered_and_said() -> None:
     points = pd.DataFrame({"what": "a → b", "rtt": [1e5, 1.2e5, 1.1e5], "level": 1.1e5, "delay": 9e4})
     chart = az.charts.series(points, "rtt", panel="what", truth="delay", counted="runs")
-    assert isinstance(chart, Chart) and chart.alt == "a → b: 100, 120, 110 µs; no change"
+    assert isinstance(chart, Chart) and chart.alt == "a → b: 100, 120, 110 µs; no change found"
     (axis,) = chart.figure.axes
     assert axis.get_xlabel() == "run, in order" and {item.get_text() for item in axis.get_xticklabels()} >= {"1", "2"}
     assert [list(line.get_ydata()) for line in axis.lines if line.get_linestyle() == ":"] == [[90, 90]]

@@ -10,7 +10,6 @@ import pandas as pd
 from azlatency.kit.cells import Row, RunsRef, Table
 from azlatency.kit.changes import (
     changed,
-    date_is_known,
     date_with_interval,
     day_of,
     difference,
@@ -78,7 +77,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
         name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
         change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
-        by_date.setdefault(when(row) if date_is_known(row) else "at a date that is not known", []).append(change)
+        by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)
     for moment, changes in by_date.items():
         some = listed(changes)

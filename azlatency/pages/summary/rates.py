@@ -94,7 +94,8 @@ def _longer_than_the_burst(fallen: pd.DataFrame, tested: pd.DataFrame) -> str:
         if alike(own["median_rate"], sustained.get(path, math.nan)).all():
             words += ", the rate to which the others fall: no burst"
         stops = own["silent"].sum()
-        paths.append(words + (f"; {count_of(stops, 'interval')} without traffic" if stops else ""))
+        last = "the last " if stops == own["silent_last"].sum() else ""
+        paths.append(words + (f"; {last}{count_of(stops, 'interval')} without traffic" if stops else ""))
     still = f"; {plain(len(steady))} did not fall ({join_words(paths)})" if paths else ""
     return f"Run a transfer until its rate has fallen before you rely on it. Until then: {join_words(falls)}{still}."
 

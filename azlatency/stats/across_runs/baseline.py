@@ -136,7 +136,7 @@ def _check(values: RunData, expectation: Expectation, value: str | None, confide
         doubled = _judge(run_set, twice, unit, confidence)
         if found["status"] != doubled["status"]:
             found["status"] = "inconclusive"
-        flags.append("unit_unknown")
+        flags.append("limit_unit_unknown")
     has_rate = unit in ("bit/s", "bytes/s", "1/s")
     if has_rate and is_frame(values) and "duration_ns" in values.columns and (values["duration_ns"] < BURST_NS).any():
         found = with_flags(found, ["burst_test"])

@@ -41,7 +41,7 @@ _RATES = {
     **dict.fromkeys(["intervals", "n"], "int64"),
     **dict.fromkeys(["seconds", "spread", "estimate", "low", "high", "confidence"], "float64"),
     **dict.fromkeys(["burst_rate", "sustained_rate", "at_s", "bucket", "median_rate"], "float64"),
-    "silent": "int64",
+    **dict.fromkeys(["silent", "silent_last"], "int64"),
     "found": "boolean",
     "line": "Int64",
 }
@@ -192,8 +192,8 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
     One row per run: ``name`` (says which of several runs of a path it is), ``path``, ``method``, the number of
     ``intervals`` and their ``seconds``, the mean rate (``estimate``, ``low`` and ``high`` in bit/s), ``spread``
     (standard deviation of the interval rates over their mean), their ``median_rate``, the number of intervals without
-    traffic (``silent``), the columns of `azlatency.stats.throttling`, and the ``line`` of the log that prints the first
-    interval after the fall.
+    traffic (``silent``; ``silent_last``: at the end), the columns of `azlatency.stats.throttling`, and the ``line`` of
+    the log that prints the first interval after the fall.
     """
     counted = intervals[
         intervals["stream"].isna() & intervals["throughput_bit_s"].notna() & intervals["run_id"].isin(runs.index)
@@ -219,6 +219,7 @@ def throughput_series(intervals: pd.DataFrame, runs: pd.DataFrame, *, confidence
                 "spread": rates.std(ddof=1) / rates.mean() if len(rates) > 1 and rates.mean() > 0 else np.nan,
                 "median_rate": np.median(rates),
                 "silent": (rates == 0).sum(),
+                "silent_last": len(rates) - len(np.trim_zeros(rates, "b")),
                 "line": side["line"].iloc[round(fall["at_s"] / seconds.mean())] if fall["found"] else pd.NA,
                 "run_ids": str(run_id),
             }

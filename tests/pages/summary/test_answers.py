@@ -149,7 +149,7 @@ def test_token_buckets_are_replicated() -> None:
     assert card.next_step.endswith(
         "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
         "37.8–38.5 min; 1 did not fall (c5.4xlarge, 60.0 min at a median of 5.02 Gbit/s, the rate to which the others "
-        "fall: no burst; 4 intervals without traffic)."
+        "fall: no burst; the last 4 intervals without traffic)."
     )
 
 

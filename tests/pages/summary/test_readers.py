@@ -33,7 +33,7 @@ SAID = {
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
         "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP); "
-        "equal within 1 %, so all look rate-limited",
+        "equal within 1 %, as a limit of the rate would make them",
         "loss": "ping lost 0 of 40 packets and iperf3 TCP retransmitted 0 segments in a run",
     },
     "uksouth-echo-latency": {
@@ -48,7 +48,7 @@ SAID = {
         "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
-        "at a date that is not known: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
+        "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
         "paths moved early, with too few windows before: largest Tokyo tok02–tok05 −33 %; too short to test: Chennai "
         "and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is "

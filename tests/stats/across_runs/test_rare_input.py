@@ -88,7 +88,7 @@ def levels(*parts: tuple[float, int]) -> pd.DataFrame:
 
 def test_a_history_says_what_changed_or_that_nothing_did() -> None:
     level = az.say(history(levels((100e3, 40))).series)
-    assert level.startswith("a → b, sockperf TCP 14 B, median: 100 µs, no change in 40 points")
+    assert level.startswith("a → b, sockperf TCP 14 B, median: 100 µs, no change found in 40 points")
     assert "2026-09-21" in az.say(history(levels((100e3, 20), (120e3, 20))).changes)
 
 
