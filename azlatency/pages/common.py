@@ -25,7 +25,7 @@ from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_coun
 from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import between, cited, count, flags, number, table, text
-from azlatency.kit.titles import capitalised, extremes, span
+from azlatency.kit.titles import capitalised, extremes, span, tied
 from azlatency.kit.units import read_in
 from azlatency.kit.words import newest_window
 from azlatency.shapes.forest import forest, two_beside
@@ -178,6 +178,7 @@ def typical_forest(
         caption.append(f"Dashed: {plain(expected / unit.scale, 6)} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():
         caption.append(CONFIGURED if canonical == "ns" else "×: configured rate of the emulated link.")
+    title, named = _forest_title(measured, typical, rows, value)
     # Methods share an axis if their values are similar; a UDP test that lost nearly everything gets its own axis.
     shared = len(finite) > 0 and 0 < finite.max() <= _ONE_AXIS * finite.min()
     return forest(
@@ -191,10 +192,11 @@ def typical_forest(
         line=expected,
         truth="truth",
         edge="text",
+        always=named,
         unit=unit if shared else "unit",
         beside=two_beside(rows, "method", "path"),
         xlabel=f"{what} per {counted}, {unit.name}" if shared else f"{what} per {counted}",
-        result=_forest_title(measured, typical, rows, value),
+        result=title,
         caption=" ".join(caption),
         ordering="Smallest first.",
         counted=f"{counted}s per path and method",
@@ -233,20 +235,27 @@ def _forest_rows(measured: pd.DataFrame, typical: pd.DataFrame, unit: Unit) -> p
     return ordered(by_size, "method", measured["method"])
 
 
-def _forest_title(measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFrame, value: str) -> str:
-    """Say from where to where the typical runs of the main method reach; a range where no number stands for runs."""
+def _forest_title(
+    measured: pd.DataFrame, typical: pd.DataFrame, rows: pd.DataFrame, value: str
+) -> tuple[str, list[str]]:
+    """Say from where to where the typical runs of the main method reach; also return the paths at both ends.
+
+    A range is said where no number stands for runs.
+    """
     main = main_method(measured, value, typical)
     if main.empty:
-        return ""
+        return "", []
     (what, unit), method, window = _QUANTITIES[value], main["method"].iloc[0], newest_window(measured)
     of_main = rows[rows["method"] == method].dropna(subset=["low", "high"])
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
     ranges, step = wide | ranges_of(main), main["step"].min()
-    if window:  # a mean of many runs
-        return extremes(what, values_of(main), unit, f"{method}, {window}", ranges=ranges, step=step)
-    found = differences_by_path(measured, method, value)
-    return extremes(what, values_of(main), unit, method, ranges=ranges, found=found, step=step)
+    # A window is a mean of many runs.
+    found = None if window else differences_by_path(measured, method, value)
+    said, values = f"{method}, {window}" if window else method, values_of(main)
+    title = extremes(what, values, unit, said, ranges=ranges, found=found, step=step)
+    ends = (choose(values, key=values.__getitem__) for choose in (min, max))
+    return title, [path for end in ends for path in tied(values, end, found=found)]
 
 
 def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:
@@ -266,10 +275,13 @@ def _forest_caption(typical: pd.DataFrame, what: str, window: str) -> str:
     return f"{dots} No path has an interval; the table says why."
 
 
-def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns") -> Chart | Note:
+def zone_matrix(
+    runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_ns", *, filled: float = 0.0
+) -> Chart | Note:
     """Draw the typical run from each zone (row) to each other one (column), of the method that measured most paths.
 
-    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``.
+    ``typical``: `azlatency.summarize` of the column ``value`` of ``runs``; ``filled``: share of its squares below which
+    there is no matrix, where the chart of the paths says the same.
     """
     what, unit = _QUANTITIES[value]
     main = main_method(runs, value, typical)
@@ -282,7 +294,8 @@ def zone_matrix(runs: pd.DataFrame, typical: pd.DataFrame, value: str = "median_
         return Note("No matrix: fewer than three pairs of zones are known; the chart of the paths shows them.")
     if len(names) > _MOST_ZONES:
         return Note(f"No matrix: {len(names)} zones are too many; the chart of the paths shows them.")
-    if len(names) > MOST_ENDS and len(set(zones.values())) < _FILLED * len(names) ** 2:
+    least = max(filled, _FILLED * (len(names) > MOST_ENDS))
+    if len(set(zones.values())) < least * len(names) ** 2:
         return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
     shown_unit = read_in(unit)
     squares = _squares(main, zones, typical, shown_unit)

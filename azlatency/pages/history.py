@@ -9,12 +9,10 @@ import pandas as pd
 
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, RunsRef, Table, Unit, is_missing
-from azlatency.kit.drawing.draw import short_number
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, flags, table, text
 from azlatency.kit.titles import capitalised
-from azlatency.shapes.forest import forest
 from azlatency.shapes.lines import lines
 from azlatency.shapes.series import series as draw_series
 from azlatency.stats.across_runs.run_history import FEWEST, KEYS, VALUE_COLUMNS
@@ -162,7 +160,7 @@ def series(found: History) -> Table | Note:
     return table(shown, "Series", columns, value=_column)
 
 
-# --- published tables: all windows, and the newest one
+# --- published tables: all windows
 
 
 def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
@@ -207,44 +205,6 @@ def _farthest(between: pd.DataFrame) -> str:
     # Both directions of a pair of regions are published.
     name = rows["pair"].iloc[0] if rows["placement"].eq("cross_zone").all() else path
     return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})"
-
-
-def newest(windows: pd.DataFrame, found: History) -> Chart | Note:
-    """Draw the newest window of each pair, nearest first; of many pairs at least those whose level changed."""
-    between = _between(windows)
-    if between.empty:
-        return Note("No chart: no table of windows was published.")
-    end = between["date"].max()
-    pairs = between[between["date"] == end].sort_values("mean_ns", kind="stable")
-    counted, of = count_of(len(pairs), "pair"), "pairs"
-    name = pairs["pair"]
-    if pairs["placement"].eq("cross_region").all():
-        # Both directions of a pair of regions are published.
-        counted, of = f"{count_of(pairs['pair'].nunique(), 'pair')} of regions", "paths"
-        name = pairs["path"]
-    elif pairs["region"].nunique() > 1:
-        name = pairs["region"] + " " + pairs["pair"]
-    pairs = pairs.assign(name=name, all="", mean_ns_low=np.nan, mean_ns_high=np.nan)
-    unit, steps = _unit(between), pairs["mean_ns_resolution"].fillna(0.0)
-    low, high = pairs["mean_ns"].iloc[[0, -1]]
-    like = one_prefix([low, high], "ns")
-    ends = " to ".join(format_value(value, "ns", like=like, step=steps.max()) for value in (low, high))
-    values = zip(pairs["mean_ns"], steps, strict=True)
-    pairs = pairs.assign(text=[short_number(value / unit.scale, step / unit.scale) for value, step in values])
-    return forest(
-        pairs,
-        "mean_ns",
-        panel="all",
-        row="name",
-        edge="text",
-        always=list(pairs.loc[pairs["path"].isin(found.changes["path"]), "name"]),
-        unit=(unit.scale, unit.name),
-        xlabel=f"mean round trip, {unit.name}",
-        result=f"{counted} in the window to {end:%Y-%m-%d}: {ends}",
-        caption="Each mark is one published mean; nothing says how far a second one would lie from it.",
-        of=of,
-        name="newest",
-    )
 
 
 def _unit(windows: pd.DataFrame) -> Unit:

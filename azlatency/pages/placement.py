@@ -293,7 +293,9 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
         return Note("No chart: no two measurements of this study differ in only one of these factors.")
     if newest_window(runs):
         return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
-    drawn = _effects(steps, links).sort_values("middle", kind="stable")
+    # A mean of few packets follows the slowest one; the table has it.
+    steady = steps[[not sends_rarely(method) for method in steps["method"]]]
+    drawn = _effects(steady if len(steady) else steps, links).sort_values("middle", kind="stable")
     drawn = drawn.assign(panel=drawn["factor"].map(_FACTORS))
     if len(drawn) == 1:
         only = drawn.iloc[0]
@@ -318,6 +320,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
             (f"Bar: {confidence} interval from repeated runs.", len(repeated)),
             "Band: practically equivalent. Do not generalise from a mark without an interval.",
             ("×: ratio of the configured delays, without the hosts.", is_emulated),
+            ("Methods that send rarely are in the table only.", len(drawn) < len(steps)),
         ),
         ordering="Smallest on top.",
         counted="runs after the change",
@@ -363,17 +366,15 @@ def _change_name(change: Row) -> str:
 
 def _title_of_changes(drawn: pd.DataFrame) -> str:
     """Name the largest effect if its interval tells it from the others, else say from where to where effects reach."""
-    steady = drawn[[not sends_rarely(method) for method in drawn["method"]]]
-    judged = steady if len(steady) else drawn
-    count = count_of(len(judged), "change") + ("" if judged["unsaid"].ne("").any() else " of one factor")
-    tools = ", ".join(dict.fromkeys(judged["method"].str.split().str[0]))
+    count = count_of(len(drawn), "change") + ("" if drawn["unsaid"].ne("").any() else " of one factor")
+    tools = ", ".join(dict.fromkeys(drawn["method"].str.split().str[0]))
     # These were chosen from all changes, so that their intervals must hold for all of them.
-    verdicts = [verdict_on(judged[at : at + 1], len(judged)) for at in range(len(judged))]
-    apart = judged[[verdict == "different" for verdict in verdicts]]
+    verdicts = [verdict_on(drawn[at : at + 1], len(drawn)) for at in range(len(drawn))]
+    apart = drawn[[verdict == "different" for verdict in verdicts]]
     if apart.empty:
-        untested = verdict_on(judged) in ("once", "reported")
-        measured = times([*judged["measured_low"], *judged["measured_high"]], "as long") if untested else ""
-        return f"{count}: {', '.join(filter(None, [measured, change_words(judged, len(judged))]))} ({tools})"
+        untested = verdict_on(drawn) in ("once", "reported")
+        measured = times([*drawn["measured_low"], *drawn["measured_high"]], "as long") if untested else ""
+        return f"{count}: {', '.join(filter(None, [measured, change_words(drawn, len(drawn))]))} ({tools})"
     drift, (_, largest) = in_drift(apart), most_apart(apart.assign(path=apart["row"]))
     if len(largest) == 1:
         (name, ratio), *_ = largest.items()

@@ -9,10 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from statistics import mean, median_high
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
@@ -33,8 +35,8 @@ _LETTERS, _LINE_INCHES = (44, 18), 0.15
 _LEAST = 1.7
 #: Inches of the label of a level.
 _LEVEL_INCHES = 0.17
-#: Where the names at the ends of lines begin, as a part of the width of the axes.
-_NAMES_AT = 1.03
+#: Where the piece of its line beside a path's name begins, has its mark and ends, in inches right of the axes.
+_PIECE = (0.08, 0.25, 0.42)
 #: Levels that are labelled and said where a line has many.
 _NICE = (0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 #: Most paths of which the names at the ends of two panels fit side by side.
@@ -146,12 +148,12 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
 
 def _panel(
     axis: Axes, rows: pd.DataFrame, look: Mapping[str, Look], unit: Unit, *, band: bool
-) -> dict[str, list[tuple[float, float]]]:
-    """Draw the lines of one panel; return their ends by path."""
+) -> dict[str, list[float]]:
+    """Draw the lines of one panel; return the heights of their ends by path."""
     runs = dict(iter(rows.groupby("line", sort=False, dropna=False)))
     with_bars = len(runs) <= MOST_WITH_BARS
     # Offset the paths so that their bars do not overlap.
-    paths, ends = list(look), dict[str, list[tuple[float, float]]]()
+    paths, ends = list(look), dict[str, list[float]]()
     step = min(0.05, 0.3 / len(paths))
     axis.set_yscale("log")
     for points in runs.values():
@@ -169,7 +171,7 @@ def _panel(
             for row in run.to_dict("records"):
                 _bar(axis, row, style.colour)
             _staircase(axis, list(run["x"]), list(run["value"]), style.colour)
-        ends.setdefault(path, []).append((run["x"].iloc[-1], run["value"].iloc[-1]))
+        ends.setdefault(path, []).append(run["value"].iloc[-1])
     for path, truth in rows.dropna(subset=["truth"]).groupby("path", sort=False, dropna=False)["truth"].first().items():
         place: dict[str, Any] = {"transform": axis.get_yaxis_transform(), "linewidth": 3, "zorder": 5}
         axis.plot([0, 0.03], [truth] * 2, color=look[str(path)].colour, **place)
@@ -222,36 +224,31 @@ def _levels(axis: Axes, levels: Sequence[float], *, band: bool, few: bool) -> No
 
 def _name_ends(
     axis: Axes,
-    ends: Mapping[str, list[tuple[float, float]]],
+    ends: Mapping[str, list[float]],
     look: Mapping[str, Look],
     names: Mapping[str, str],
     least: float,
 ) -> None:
-    """Name each path right of the axes; a thin line leads from the end of one of its lines to the name.
+    """Name each path right of the axes, at the height of its end, beside a piece of its line.
 
-    The limits of the axes must be final. Of several lines of a path the middle one is named.
+    The limits of the axes must be final. Of several lines of a path the middle one is named; both directions of a pair
+    stand together.
     """
     low, high = map(math.log, axis.get_ylim())
-    points = {path: sorted(some, key=lambda point: point[1])[len(some) // 2] for path, some in ends.items()}
-    order = sorted(points, key=lambda path: points[path][1])
-    _, right = axis.get_xlim()
-    spots = spread([(math.log(points[path][1]) - low) / (high - low) for path in order], least=least)
-    for path, spot in zip(order, spots, strict=True):
-        colour = look[path].colour
-        x, y = points[path]
-        thin: dict[str, Any] = {"color": colour, "lw": 0.6, "alpha": 0.7}
-        # From one edge on, leaders in the order of their ends do not cross.
-        axis.plot([x, right], [y, y], **thin)
-        leader = {"arrowstyle": "-", "shrinkA": 0, "shrinkB": 0, **thin}
-        start = axis.annotate(
-            "", (right, y), (_NAMES_AT, spot), textcoords="axes fraction", annotation_clip=False, arrowprops=leader
-        )
-        start.set_gid(f"end of {path}")
+    heights = {path: (math.log(median_high(some)) - low) / (high - low) for path, some in ends.items()}
+    of_pair: dict[str, list[float]] = {}
+    for path, height in heights.items():
+        of_pair.setdefault(look[path].mark, []).append(height)
+    order = sorted(heights, key=lambda path: (mean(of_pair[look[path].mark]), look[path].mark, heights[path]))
+    for path, spot in zip(order, spread([heights[path] for path in order], least=least), strict=True):
         # The mark and the dash of the line, for readers who see no colours.
         mark: dict[str, Any] = {"marker": look[path].mark, "markersize": 3, "markevery": [1], "clip_on": False}
-        mark |= {"color": colour, "linestyle": look[path].dash, "transform": axis.transAxes}
-        axis.plot([_NAMES_AT, 1.07, 1.11], [spot] * 3, **mark)
-        axis.text(1.12, spot, names[path], va="center", fontsize=8, color=INK, transform=axis.transAxes)
+        inches = axis.figure.dpi_scale_trans + ScaledTranslation(1, spot, axis.transAxes)
+        mark |= {"color": look[path].colour, "linestyle": look[path].dash, "transform": inches}
+        (piece,) = axis.plot(_PIECE, [0] * len(_PIECE), **mark)
+        piece.set_gid(f"end of {path}")
+        aside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8}
+        axis.annotate(names[path], (1, spot), (72 * _PIECE[-1] + 4, 0), va="center", color=INK, **aside)
 
 
 def _in_words(rows: pd.DataFrame, unit: Unit) -> str:

@@ -49,19 +49,19 @@ def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULAT
     ----------
     pairs : DataFrame
         As returned by `azlatency.stats.zone_pairs`, one row per run: the zones ``first`` and ``second``, ``path``,
-        ``method``, ``value`` in ns and ``quantity``.
+        ``method``, ``value`` in ns, ``quantity``, and optionally ``step``, the step of the printed values.
     links : DataFrame, optional
         What an emulated network is configured to, as returned by `azlatency.studies.configured_links`.
 
     Returns
     -------
     Chart or Note
-        The map, or a note where no pair of zones was measured.
+        The map, or a note where fewer than two pairs of zones were measured.
     """
     check_columns(pairs, "first", "second", "path", "method", "value", "quantity")
     across = pairs[pairs["first"] != pairs["second"]]
-    if across.empty:
-        return Note("No chart: no pair of zones was measured.")
+    if len(across[_ENDS].drop_duplicates()) < 2:
+        return Note("No chart: fewer than two pairs of zones were measured.")
     edges = _edges(pairs, sums_of_both_directions(links))
     names = sorted({*pairs["first"], *pairs["second"]})
     if len(names) > MOST_ENDS:
@@ -102,6 +102,8 @@ def _edges(pairs: pd.DataFrame, truths: Mapping[str, float]) -> pd.DataFrame:
                 "values": values,
                 "shown": values if len(values) < _FEWEST else medians[ends],
                 "middle": median(medians[ends]),
+                # The median of several runs is finer than the print of one.
+                "step": float(group["step"].max()) if "step" in group and len(values) < _FEWEST else 0.0,
                 "truth": median(delays) if delays else math.nan,
             }
         )
@@ -120,8 +122,6 @@ def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float
     def end(chosen: Iterable[tuple[str, str]]) -> str:
         return span([value for ends in chosen for value in by_ends.at[ends, "shown"]], "ns", like=like)
 
-    if len(edges) == 1:
-        return f"{capitalised(name_of_pairs(list(near), list(middles)))}: {end(near)} ({quantity})"
     if not set(near).isdisjoint(far):
         return f"None of the measured pairs is visibly nearer: {end(middles)} ({quantity})"
     ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
@@ -146,7 +146,7 @@ def _tied(
 
 def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
     """Draw the zones on a circle; also return whether a pair is far."""
-    figure, (axis,) = sheet.new_figure(1, 1, 3.2 if len(names) > 2 else 1.6)
+    figure, (axis,) = sheet.new_figure(1, 1, 3.2)
     places = _places(names)
     across = edges[~edges["inside"]]
     is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
@@ -179,6 +179,8 @@ def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figur
         axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if sheet.narrow else 0.22, 0.3)
+    if all(places[name][1] > 0 for name in inside):  # no numbers below
+        axis.set_ylim(bottom=min(y for _, y in places.values()) - 0.25)
     return figure, bool(is_far.any())
 
 
@@ -217,7 +219,7 @@ def _shown(edges: pd.DataFrame) -> str:
 
 def _times(edge: Mapping[Any, Any], like: float | None) -> str:
     """Return the typical time of a pair, its range if it has one, and the configured delay of an emulated link."""
-    typical, whole = (span(edge[name], "ns", like=like) for name in ("shown", "values"))
+    typical, whole = (span(edge[name], "ns", like=like, step=edge["step"]) for name in ("shown", "values"))
     lines = [typical]
     if whole != typical:
         lines.append(f"({whole})")
@@ -227,9 +229,7 @@ def _times(edge: Mapping[Any, Any], like: float | None) -> str:
 
 
 def _places(names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """Return the positions of the zones on a circle; two zones stand side by side."""
-    if len(names) == 2:
-        return {names[0]: (-1.0, 0.0), names[1]: (1.0, 0.0)}
+    """Return the positions of the zones on a circle."""
     turns = [math.pi / 2 + 2 * math.pi * index / len(names) for index in range(len(names))]
     return {name: (1.5 * math.cos(turn), math.sin(turn)) for name, turn in zip(names, turns, strict=True)}
 
@@ -252,6 +252,7 @@ def _edge(
         text,
         ha=side,
         va="center",
+        multialignment="center",
         fontsize=9,
         bbox=box,
         zorder=2,

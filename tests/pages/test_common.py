@@ -64,9 +64,11 @@ def test_the_title_of_a_matrix_names_the_range_of_its_squares() -> None:
     assert isinstance(chart, Chart) and chart.title.startswith("99th percentile by pair of zones: 102–505 µs")
 
 
-def test_two_pairs_are_no_matrix() -> None:
+def test_two_pairs_and_less_than_the_wanted_share_are_no_matrix(cni: Study) -> None:
     runs = az.latency(load("westeurope-availability-set-vs-zones"))
     assert isinstance(common.zone_matrix(runs, az.summarize(runs)), Note)
+    runs = az.latency(cni)
+    assert isinstance(common.zone_matrix(runs, az.summarize(runs), filled=0.5), Note)
 
 
 @pytest.mark.slow
@@ -125,6 +127,11 @@ def test_the_title_counts_the_paths_that_are_left_out() -> None:
     chart = common.typical_forest(runs, NOTHING)
     assert isinstance(chart, Chart) and "of 100 paths and methods" in chart.caption
     assert chart.figure.get_size_inches()[1] < 10 and "901–1,000 µs (100 paths)" in chart.title
+    # Paths that the title names are among those that are drawn.
+    values = {"a → 7": 1e5, "a → 50": 1.01e5, "a → 51": 9e6, "a → 77": 9.01e6}
+    chart = common.typical_forest(runs.assign(median_ns=runs["path"].map(values).fillna(1e6)), NOTHING)
+    assert isinstance(chart, Chart) and "(a → 7, a → 50)" in chart.title and "(a → 51, a → 77)" in chart.title
+    assert all(f"{path}, " in chart.alt for path in values)
 
 
 def test_the_title_says_the_estimate_that_is_drawn() -> None:

@@ -32,7 +32,7 @@ def test_the_map_writes_times_on_the_edges_and_marks_far_pairs() -> None:
 def test_repeated_runs_show_their_median_and_range_and_an_emulated_link_its_delay() -> None:
     link = zone_runs(("1", "2", [150e3, 160e3, 900e3]), path="a → b", method="qperf tcp_lat")
     links = pd.DataFrame({"delay_ns": [50e3, 70e3]}, index=["a → b", "b → a"])
-    chart = zone_map(link, links)
+    chart = zone_map(pd.concat([link, zone_runs(("1", "3", [2e6]))], ignore_index=True), links)
     assert isinstance(chart, Chart) and "× configured" in chart.caption.replace("×:", "×")
     assert "160 µs\n(150–900 µs)\n× 120 µs" in {text.get_text() for text in chart.figure.axes[0].texts}
 
@@ -66,6 +66,13 @@ def test_a_map_of_more_zones_than_a_heat_map_holds_is_a_sentence() -> None:
 
 def test_without_zone_pairs_there_is_no_map() -> None:
     assert isinstance(zone_map(zone_runs(("1", "1", [77.6e3]))), Note)
+    # The number of one pair needs no map.
+    assert isinstance(zone_map(zone_runs(("1", "1", [77.6e3]), ("1", "2", [121e3]))), Note)
+
+
+def test_a_number_of_a_map_has_the_digits_of_its_log() -> None:
+    chart = zone_map(zone_runs(("1", "1", [74e3]), ("1", "2", [384e3]), ("1", "3", [99.5e3])).assign(step=1e3))
+    assert isinstance(chart, Chart) and "inside 1: 74 µs" in chart.alt
 
 
 def test_wide_numbers_of_a_narrow_map_do_not_hide_each_other() -> None:

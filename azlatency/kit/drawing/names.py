@@ -13,7 +13,7 @@ from unicodedata import east_asian_width
 #: Longest word that is not shortened, in characters; an IPv4 address with a port fits. Shortest rest of a word.
 _LONGEST, _SHORTEST = 26, 4
 #: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
-_TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=\w+\))")
+_TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=[\w–]+\))")
 _WORD = re.compile(r"\S+")
 #: A word of a language, such as "accelerated", or a VM size, which nobody recognises without its middle.
 _PLAIN_WORD = re.compile(r"[^\W\d_]{1,16}[,.:;)]?|\([^\W\d_]{1,16}\)?|Standard_\w{1,16}[,)]?")

@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
+from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 from azlatency.studies.store.study import Study
 
-_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids"]
+_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids", "step"]
 
 
 def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
@@ -23,7 +24,8 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
 
     One row per run, without those on one host: the names of both zones (``first`` and ``second``, sorted; equal inside
     one zone; a region stands for a zone that is not stated), ``path``, ``method``, ``value`` in ns, what it is
-    (``quantity``: ``"mean RTT, qperf"``) and the run (``run_ids``). Reported numbers have no path and no run.
+    (``quantity``: ``"mean RTT, qperf"``), the run (``run_ids``) and the step of the printed values (``step``, 0: not
+    known). Reported numbers have no path and no run.
     ``method`` is empty unless all runs have the same.
     """
     if levels.empty:
@@ -39,7 +41,8 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
     quantity += ", several settings" if len(methods) > 1 else ""
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
-    return pairs.assign(method=methods.pop() if len(methods) == 1 else "")
+    method = methods.pop() if len(methods) == 1 else ""
+    return pairs.assign(method=method, step=resolution_of(chosen, column))
 
 
 def _connects(study: Study) -> Iterable[tuple[Any, float, str, str]]:
@@ -55,7 +58,7 @@ def _frame(rows: Iterable[tuple[Any, float, str, str]]) -> pd.DataFrame:
     for row, value, quantity, run_id in rows:
         first, second = sorted((_end(row, ""), _end(row, "peer_")))
         if first and second:
-            known.append((first, second, str(row["path"]) if run_id else "", "", value, quantity, run_id))
+            known.append((first, second, str(row["path"]) if run_id else "", "", value, quantity, run_id, 0.0))
     return pd.DataFrame(known, columns=_COLUMNS)
 
 

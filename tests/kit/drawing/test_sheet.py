@@ -22,3 +22,9 @@ def test_a_title_that_is_too_long_loses_what_is_in_parentheses_and_then_its_end(
     names = " and ".join(f"very-long-name-of-a-host-{place}" for place in range(12))
     shown = Sheet()._headline(f"Round trip to {names}", letters, most)
     assert shown.count("\n") == most - 1 and shown.endswith("…")
+
+
+@pytest.mark.parametrize("letters", range(30, 60))
+def test_a_title_is_not_broken_between_the_ends_of_a_path(letters: int) -> None:
+    shown = Sheet()._headline("Round trip from 74 µs (zones 1a–1b) to 459 µs (1b → 1c, 1c - 1b)", letters, 9)
+    assert all(name in shown for name in ("(zones 1a–1b)", "1b → 1c", "1c - 1b"))
