@@ -16,33 +16,45 @@ from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 
+def _unaccented(text: str) -> str:
+    """Return a text of the same length without accents: "miercoles" for "miércoles"."""
+    parts = ["" if each.isascii() else unicodedata.normalize("NFD", each) for each in text]
+    return "".join(
+        part[0] if part[1:] and unicodedata.combining(part[1]) else each for part, each in zip(parts, text, strict=True)
+    )
+
+
+def _words_in(text: str) -> frozenset[str]:
+    """Return the words of a text, long ones also without their accents; "lần" is none of "lan"."""
+    words = text.casefold().split()
+    return frozenset(words).union(_unaccented(word) for word in words if len(word) > _SHORTEST_FOLDED)
+
+
+_SHORTEST_FOLDED = 3
 #: Words whose number counts repeats, and words that mean nothing more without one.
 _COUNTERS = (
     "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun retest redo"
 )
 _REPEATS_TEXT = f"""
-    {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
-    repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
-    medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
-    ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum wdh mätning körning försök pokus měření mittaus lần percobaan
-    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验
-    測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
+    {_COUNTERS} seq shot rnd lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition tour
+    tir tentative exécution prueba intento repetición ronda corrida medición ejecución rodada execução tentativa teste
+    repetição medição prova giro ripetizione tentativo misura poging ronde meting herhaling próba powtórzenie pomiar
+    runda deneme tekrar tur ölçüm wdh mätning körning försök pokus měření mittaus lần percobaan запуск попытка прогон
+    тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验 測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
 _TIMES_TEXT = """
-    day week night hour tag woche nacht stunde jour semaine nuit heure día dia semana noche hora noite giorno settimana
-    notte ora uur dzień dzien gün gun день неделя ночь час
+    day week night hour dia gun kw tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno settimana
+    notte ora uur dzień gün день неделя ночь час
 """
-_TIMES = frozenset(_TIMES_TEXT.split())
-_REPEATS = _TIMES.union(_REPEATS_TEXT.split())
-_BARE = frozenset(_COUNTERS.split())
+_TIMES = _words_in(_TIMES_TEXT)
+_BARE = _words_in(_REPEATS_TEXT) | {"bis", "ter"}
+_REPEATS = _TIMES | _BARE
 #: A number glued to one of these counts repeats, if it counts at all.
 _RESULTS_TEXT = """
-    latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats
-    tcp_lat echo cilium iostat copy test tests sample samples pass
-    no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
-    avant après antes después apres despues amostra muestra nohup putty
+    latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats tcp_lat echo cilium iostat copy
+    test tests sample samples pass no nr old new pre post up down upload download tx rx baseline before after idle
+    reference vanilla vorher nachher avant après antes después amostra muestra nohup putty
 """
 #: The same for what a run leaves, which no one lists by letters: ``result_a``, ``result_b``, ``result_c``.
 _OUTPUTS_TEXT = """
@@ -56,58 +68,52 @@ _TOOLS_TEXT = """
     fio ping ping6 flent
 """
 _TOOLS = frozenset(_TOOLS_TEXT.split())
-_RESULTS = _OUTPUTS.union(_TOOLS, _RESULTS_TEXT.split())
+_RESULTS = _OUTPUTS.union(_TOOLS, _words_in(_RESULTS_TEXT))
 #: Tools whose names end with a digit, and these without it: the number of ``iperf31`` is 1 or 31.
 _WITH_DIGIT = sorted(tool for tool in _TOOLS if tool[-1].isdecimal())
 _GLUED = [*_WITH_DIGIT, *sorted({tool[:-1] for tool in _WITH_DIGIT})]
 #: A number that stands behind, or before, one of these names it or sets it.
 _THINGS_TEXT = """
-    setting parameter param arg value val machine client server host node vm vms pod container instance peer
-    user zone az region rack site dc datacenter subnet vnet vpc nic port ports eth if core cpu cpus thread
-    process proc worker stream parallel connection conn flow socket job size byte msg message packet pkt payload
-    frame mtu mss window win buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level
-    stage phase step part section version ver v kernel config conf cfg case scenario setup set variant option
-    mode type kind profile policy exp experiment group cluster env link path route hop ttl interval duration
-    time timeout second sec s ms us min minute attacker victim sender receiver source src target dst dest
-    destination from to gateway switch router device dev disk volume vol pair percent pct p q n m k x id batch
-    numjobs iodepth concurrency request req response resp users clone branch build release priority class dscp
-    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b srv svr pc board
-    card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent room floor building lab
-    location place position pos spot point area city country cabinet numa ring irq svc shard replica follower
-    rule approach strategy solution topology topo ratio factor weight speed customer company team network
-    rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
-    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
-    wert modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer
-    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina maquina equipo escenario hilo
-    proceso conexión conexion paquete tamaño tamano pérdida perdida retardo retraso tasa límite limite nivel
-    etapa fase paso parte versión núcleo nucleo configuración configuracion caso ajuste parámetro parametro modo
-    tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo
-    disco par usuario rama clase distancia puerto sitio zona región ubicación carga serveur nœud noeud poste
-    hôte hote scénario fil processus connexion paquet taille perte délai delai débit debit niveau étape etape
-    partie noyau cas réglage reglage paramètre groupe lien chemin saut durée duree attaquant émetteur récepteur
-    appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
-    conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
-    porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
-    percorso utente sito carico eni karte carte tarjeta cable kabel câble salle sala bâtiment edificio piso
-    étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
-    服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
-    端末 서버 클라이언트 노드
-    gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
-    edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
-    tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
-    tunnel relay bridge phone mobile handset modem satellite vpn overlay underlay trunk bond circuit wire fiber fibre
-    transit exchange pool nodepool namespace deployment function lambda hypervisor guest enclosure shelf cage aisle row
-    hall seat desk watch camera vehicle car bus train plane uav rover buoy turbine meter plc hmi gnodeb enb enodeb rsu
-    obu repeater mesh haul fronthaul backhaul wan lan wlan ssid bssid band rat tech
-    avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
-    laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
-    uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
-    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
+    setting parameter param arg value val machine client server host node vm vms pod container instance peer user zone
+    az región rack site dc datacenter subnet vnet vpc nic port ports eth if core cpu cpus thread process proc worker
+    stream parallel connection conn flow socket job size byte msg message packet pkt payload frame mtu mss window win
+    buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level stage phase step part section
+    versión ver v kernel config conf cfg case scénario setup set variant option mode type kind profile policy exp
+    experiment group cluster env link path route hop ttl interval duration time timeout second sec s ms us min minute
+    attacker victim sender receiver source src target dst dest destination from to gateway switch router device dev disk
+    volume vol pair percent pct p q n m k x id batch numjobs iodepth concurrency request req response resp users clone
+    branch build release priority class dscp vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb
+    kib mib gib b srv svr pc board card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent
+    room floor building lab location place position pos spot point area city country cabinet numa ring irq svc shard
+    replica follower rule approach strategy solution topology topo ratio factor weight speed customer company team
+    network rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
+    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung wert
+    modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer benutzer
+    klasse entfernung raum gebäude ort servidor cliente nodo máquina equipo escenario hilo proceso conexión paquete
+    tamaño pérdida retardo retraso tasa límite nível etapa fase paso parte núcleo configuración caso ajuste parámetro
+    modo tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo disco
+    par usuário rama clase distancia puerto sitio zona ubicación carga serveur nœud noeud poste hôte fil processus
+    connexion paquet taille perte délai débit niveau étape partie noyau cas réglage paramètre groupe lien chemin saut
+    durée attaquant émetteur récepteur appareil disque paire utilisateur branche classe réseau charge lieu nó cenário
+    processo conexão pacote tamanho perda atraso taxa versão configuração rota tempo alvo rede porta macchina filo
+    connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo percorso utente sito carico
+    eni karte carte tarjeta câble kabel salle sala bâtiment edificio piso étage сервер клиент узел хост машина поток
+    процесс пользователь сценарий группа этап порт сеть зона 服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント
+    ノード 拠点 端末 서버 클라이언트 노드 gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend
+    dist datacentre pop edge hub spoke campus office home hq town metro fw firewall rtr bgload noise tier prio qos nconn
+    pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll tunnel relay bridge phone mobile
+    handset modem satellite vpn overlay underlay trunk bond circuit wire fiber fibre transit exchange pool nodepool
+    namespace deployment function lambda hypervisor guest enclosure shelf cage aisle row hall seat desk watch camera
+    vehicle car bus train plane uav rover buoy turbine meter plc hmi gnodeb enb enodeb rsu obu repeater mesh haul
+    fronthaul backhaul wan lan wlan ssid bssid band rat tech avset fd ud lag sa pr mr spine leaf blade chassis adapter
+    vif hostpair endpoint sim sensor drone robot computer laptop serwer komputer węzeł maszyna klient sunucu istemci
+    düğüm makine kamer knooppunt locatie nod dator uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος
+    διακομιστής 主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
     msec nsec cstate pstate rxq txq osd slice station controller coordinator module terminal tower sector segment unit
     resolver reflector runner producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk
     truck panel engine master slave member neighbor neighbour
 """
-_THINGS = frozenset(_THINGS_TEXT.casefold().split())
+_THINGS = _words_in(_THINGS_TEXT)
 #: Shorter words end others by chance: "transport", "monitoring".
 _SHORTEST_END = 5
 #: And these end kinds of treatments: "haproxy", "podnetwork".
@@ -139,7 +145,7 @@ _CLOCK = r"(?:[01]?\d|2[0-3])"
 _AT = (
     rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d"
     r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_]\d{3,9})?s?)?(?:[ _]?[ap]m)?"
-    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
+    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?(?:[-_.][0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
@@ -158,7 +164,7 @@ _TIME = re.compile(
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
-    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|{_CLOCK}[ _-]?uhr|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
     r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
@@ -167,14 +173,6 @@ _TIME = re.compile(
     r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
-
-
-def _unaccented(text: str) -> str:
-    """Return a text of the same length without accents: "miercoles" for "miércoles"."""
-    parts = ["" if each.isascii() else unicodedata.normalize("NFD", each) for each in text]
-    return "".join(
-        part[0] if part[1:] and unicodedata.combining(part[1]) else each for part, each in zip(parts, text, strict=True)
-    )
 
 
 _TIME = re.compile(_unaccented(_TIME.pattern), _TIME.flags)
@@ -193,7 +191,9 @@ _ENDING = re.compile(
 )
 #: What a desktop adds to the name of a copy: ``ping - Copy (2)``, ``ping copy 2``.
 _COPY = re.compile(
-    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)", re.IGNORECASE
+    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)"
+    r"| \((?:(?:another|\d{1,3}(?:st|nd|rd|th)) )?copy(?: \d{1,3})?\)$",
+    re.IGNORECASE,
 )
 _FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -576,7 +576,7 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
     if numbered and numbered["word"] in _REPEATS:
         return 1
     if of_n:
-        return int(of_n["word"] in _COUNTED if of_n["word"] else not is_thing(before))
+        return int(of_n["word"] in _COUNTED | {"r"} if of_n["word"] else not is_thing(before))
     if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
         return 3
     counted = (ordinal["word"] or ordinal["counted"] or "") if ordinal else ""
