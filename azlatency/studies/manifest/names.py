@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
@@ -144,7 +145,7 @@ _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
     rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d"
-    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_]\d{3,9})?s?)?(?:[ _]?[ap]m)?"
+    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_](?:\d{6}|\d{9}|\d{3}(?=z)))?s?)?(?:[ _]?[ap]m)?"
     r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?(?:[-_.][0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
@@ -221,25 +222,54 @@ _ORDINAL = re.compile(
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
+_ALPHANUMERIC, _DIGITS = re.compile(r"[^\W_]+"), re.compile(r"\d+")
 #: A word and what it negates: ``nofirewall``, ``without_firewall``.
 _NEGATED = re.compile(
     r"(?<![^\W\d_])(?:no|non|not|un|without|ohne|sans|sin|senza|sem|zonder|bez)[\W_]?(?P<word>[^\W\d_]{3,})"
 )
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
-_SPELLED_TEXT = """
-    one two three four five six seven eight nine ten eins zwei drei vier uno dos tres i ii iii iv v vi vii viii ix x
-"""
-_SPELLED = frozenset(_SPELLED_TEXT.split())
 #: These stand in front of what they count, too: ``first_run``.
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
 """
-#: Those of which a series without a gap counts repeats alone, too: ``bench-first`` … ``bench-sixth``,
-#: as do ``1st`` … ``6th``.
-_ORDINALS = _SPELLED_ORDINALS_TEXT.split()[:10]
-_SPELLED_ORDINALS = frozenset(_SPELLED_ORDINALS_TEXT.split())
+_SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
+#: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
+#: of a week from any on, and numbers from the first on, at the end of a name.
+_CALENDARS = [
+    _unaccented(words).split()
+    for words in (
+        "jan feb mar apr may jun jul aug sep oct nov dec",
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "jan feb mrz apr mai jun jul aug sep okt nov dez",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "mo di mi do fr sa so",
+        "lun mar mer jeu ven sam dim",
+        "lun mar mie jue vie sab dom",
+        "lun mar mer gio ven sab dom",
+        "seg ter qua qui sex sab dom",
+        "ma di wo do vr za zo",
+    )
+]
+_SPELLED_SERIES = [
+    words.split()
+    for words in ("one two three four five six seven eight nine ten", "eins zwei drei vier", "uno dos tres cuatro")
+]
+_ORDINAL_SERIES = [
+    _unaccented(words).split()
+    for words in (
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+        "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th",
+        "erste zweite dritte vierte",
+        "première deuxième troisième",
+        "primera segunda tercera",
+    )
+]
+_SPELLED_NUMBERS = {word: number for words in _SPELLED_SERIES for number, word in enumerate(words, start=1)}
+_SPELLED = _SPELLED_NUMBERS.keys() | {"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"}
 #: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
 _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
@@ -249,8 +279,7 @@ _PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "
 #: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
-    rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
-    rf"|(?P<ordinal>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))$"
+    rf"(?<![^\W_])(?:(?P<r>r|it)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
@@ -266,7 +295,7 @@ _NUMBERED_LABEL = re.compile(
 )
 #: Labels that are nothing but an ordinal.
 _ORDINAL_ALONE = re.compile(
-    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*",
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *_SPELLED_ORDINALS_TEXT.split()])})\W*",
     re.IGNORECASE,
 )
 #: What says that a run repeats the one above it, and what else such a text may say: "Same result. One more time:".
@@ -429,7 +458,8 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     words: set[str] = set()
     negated: dict[str, set[str]] = {}
     glued: dict[str, set[int]] = {}
-    for level in {level for name in names for level in ([name] if are_labels else levels_of(name))}:
+    levels = {level for name in names for level in ([name] if are_labels else levels_of(name))}
+    for level in levels:
         found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
         words |= {*_LETTERS.findall(level.casefold())} - found.keys()
         for word, text in found.items():
@@ -441,10 +471,37 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
                 glued.setdefault(tool, set()).add(int(match[1]))
+    series = _sequences(level.casefold() for level in levels)
     tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
-    series = {f"{tool}*" for tool in tools if tool[:-1] not in tools}
+    series |= {f"{tool}*" for tool in tools if tool[:-1] not in tools}
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(series, (kind for kind, texts in members.items() if _counts(kind, texts)))
+
+
+def _sequences(levels: Iterable[str]) -> set[str]:
+    """Return the words of `_CALENDARS`, `_SPELLED_SERIES` and `_ORDINAL_SERIES` that count: those that all words in their place are among."""
+    places: dict[tuple[str, str], set[str]] = {}
+    for level in map(_unaccented, levels):
+        for match in _ALPHANUMERIC.finditer(level):
+            place = (_DIGITS.sub("0", level[: match.start()]), _DIGITS.sub("0", level[match.end() :]))
+            places.setdefault(place, set()).add(match[0])
+    counting: set[str] = set()
+    other: set[str] = set()
+    for (front, behind), words in places.items():
+        before = _ALPHANUMERIC.findall(front)[-1:]
+        is_numbered = not behind and not any(map(is_thing, before))
+        fewest = 2 if min(map(len, words)) > 2 else _FEWEST_LETTERS
+        found = len(words) >= fewest and any(words <= {*names} and _is_stretch(words, names) for names in _CALENDARS)
+        found |= is_numbered and len(words) >= _FEWEST_LETTERS and any(
+            words == {*names[: len(words)]} for names in (*_SPELLED_SERIES, *_ORDINAL_SERIES)
+        )
+        (counting if found else other).update(words if len(words) > 1 else ())
+    return {f"{word} " for word in counting - other}
+
+
+def _is_stretch(words: Collection[str], names: Sequence[str]) -> bool:
+    """Return whether words follow each other among names, behind the last of which comes the first."""
+    return any({*islice(cycle(names), at, at + len(words))} == {*words} for at in range(len(names)))
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
@@ -456,9 +513,6 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
     if kind in ("letter", "output"):
         letters = {ord(text[-1]) - ord("a") for text in texts}
         return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
-    if kind == "ordinal":
-        numbers = {number_in(text) if text[0].isdigit() else _ORDINALS.index(text) + 1 for text in texts}
-        return len(texts) >= _FEWEST_LETTERS and without_gap(numbers, firsts=[1])
     if kind == "hour":  # nothing lasts no hours
         return "00h" in texts
     if kind == "date":  # of versions, the last number changes most
@@ -480,8 +534,8 @@ def without_gap(numbers: Collection[int], firsts: Collection[int] = (0, 1)) -> b
 
 
 def number_in(text: str) -> int:
-    """Return the number of a word, such as ``3`` or ``r3``, or the place of a letter."""
-    return int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
+    """Return the number of a word, such as ``3``, ``r3`` or ``three``, or the place of a letter."""
+    return _SPELLED_NUMBERS.get(text.casefold()) or int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
 
 
 def says_again(text: str) -> bool:
@@ -542,6 +596,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
             words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
             at += sum(start <= place < member.end() for place, _ in tokens)
+        elif f"{_unaccented(folded[at])} " in series:
+            if folded[at] in _SPELLED_NUMBERS:
+                words.append(_Word(0, start, token, number_in(token), True))
+            at += 1
         elif (
             token.isdecimal() and (sign := _NUMERO.search(text[:start])) and not (is_thing(before) and len(before) > 2)
         ):
@@ -588,7 +646,8 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
         return 4
     if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
-    if ordinal and following in _REPEATS and not third.isdecimal() and not _is_duration(ordinal, following):
+    is_marked = ordinal is not None and not token.isdecimal()
+    if ordinal and following in (_COUNTED if is_marked else _REPEATS) and not third.isdecimal() and not _is_duration(ordinal, following):
         return 2
     if token in _SPELLED_ORDINALS and following in _COUNTED:
         return 2
