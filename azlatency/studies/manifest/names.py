@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import cycle, islice
 from typing import NamedTuple
@@ -284,8 +284,15 @@ _SERIES = re.compile(
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
-#: A letter behind what a run leaves.
-_LETTERED = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(_OUTPUTS))})[ _-](?P<letter>[a-z])$", re.IGNORECASE)
+#: A letter behind a word.
+_LETTERED = re.compile(r"(?<![^\W_])(?P<word>[^\W_]+)[ _-](?P<letter>[a-z])$", re.IGNORECASE)
+#: Words that name no place, whose zones may have letters, and nothing else that has parts.
+_CONDITIONS_TEXT = """
+    on off idle loaded unloaded busy quiet stock default tuned untuned patched unpatched original modified optimized cold
+    warm old new before after baseline reference vanilla vorher nachher avant après antes después cubic reno bbr vegas
+    dctcp tcp udp quic sctp enabled disabled encrypted plain with without
+"""
+_CONDITIONS = _words_in(_CONDITIONS_TEXT)
 #: Two letters may be two treatments, and so may two numbers with a gap.
 _FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
@@ -458,7 +465,8 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     words: set[str] = set()
     negated: dict[str, set[str]] = {}
     glued: dict[str, set[int]] = {}
-    levels = {level for name in names for level in ([name] if are_labels else levels_of(name))}
+    paths = [[name] if are_labels else levels_of(name) for name in names]
+    levels = {level for path in paths for level in path}
     for level in levels:
         found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
         words |= {*_LETTERS.findall(level.casefold())} - found.keys()
@@ -466,12 +474,10 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
             negated.setdefault(word, set()).add(text)
         for match in _SERIES.finditer(level):
             members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-        if lettered := _LETTERED.search(level):
-            members.setdefault("output", set()).add(lettered["letter"].casefold())
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
                 glued.setdefault(tool, set()).add(int(match[1]))
-    series = _sequences(level.casefold() for level in levels)
+    series = _sequences(level.casefold() for level in levels) | _lettered(paths)
     tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
     series |= {f"{tool}*" for tool in tools if tool[:-1] not in tools}
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
@@ -499,6 +505,35 @@ def _sequences(levels: Iterable[str]) -> set[str]:
     return {f"{word} " for word in counting - other}
 
 
+def _are_first_letters(texts: Iterable[str]) -> bool:
+    letters = {ord(text[-1]) - ord("a") for text in texts}
+    return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
+
+
+def _lettered(paths: Iterable[Sequence[str]]) -> set[str]:
+    """Return the words whose letters count like numbers: those for what a run leaves, and conditions with siblings.
+
+    The letters of one other word may be three things, and those beside or below a place are zones.
+    """
+    letters: dict[str, set[str]] = {}
+    beside: set[str] = set()
+    for path in paths:
+        if lettered := _LETTERED.search(path[-1].casefold()):
+            letters.setdefault(lettered["word"], set()).add(lettered["letter"])
+            above = _ALPHANUMERIC.findall(" ".join(path[-2:-1]).casefold())
+            beside.update(above, _ALPHANUMERIC.findall(path[-1].casefold())[:-1])
+    counting = {word for word in letters if _are_first_letters(letters[word])}
+    siblings = letters.keys() - _OUTPUTS
+    is_grid = siblings <= counting and len(siblings) > 1 and len({frozenset(letters[word]) for word in siblings}) == 1
+    is_grid &= not siblings.isdisjoint(_CONDITIONS) and not any(map(_may_be_place, beside))
+    return {f"{word} a" for word in counting if is_grid or word in _OUTPUTS}
+
+
+def _may_be_place(word: str) -> bool:
+    is_place = len(word) < _FEWEST_LETTERS or not word.isalpha() or word in _ENDS or is_thing(word)
+    return is_place and not is_result(word) and word not in _CONDITIONS
+
+
 def _is_stretch(words: Collection[str], names: Sequence[str]) -> bool:
     """Return whether words follow each other among names, behind the last of which comes the first."""
     return any({*islice(cycle(names), at, at + len(words))} == {*words} for at in range(len(names)))
@@ -510,9 +545,8 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return without_gap(numbers) or (
             min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
         )
-    if kind in ("letter", "output"):
-        letters = {ord(text[-1]) - ord("a") for text in texts}
-        return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
+    if kind == "letter":
+        return _are_first_letters(texts)
     if kind == "hour":  # nothing lasts no hours
         return "00h" in texts
     if kind == "date":  # of versions, the last number changes most
@@ -616,7 +650,8 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
                 _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
             )
             found = _split(start, token, series)
-            if "output" in series and _LETTERED.search(text[: start + len(token)]) and at + 1 == len(tokens):
+            lettered = _LETTERED.search(text[: start + len(token)]) if at + 1 == len(tokens) else None
+            if lettered and f"{lettered['word'].casefold()} a" in series:
                 found = [_Word(0, start, token, number_in(token), True)]
             words += [word._replace(is_free=False) if is_assigned else word for word in found]
             at += 1

@@ -117,7 +117,7 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
 @pytest.mark.parametrize(
     ("names", "lines", "sizes"),
     [
-        ("{old,new}_{A,B,C}.log", ['pattern = "{scenario}_*.log"'], [3, 3]),
+        ("{rome,oslo}_{A,B,C}.log", ['pattern = "{scenario}_*.log"'], [3, 3]),
         pytest.param("{old,new}/{x,y}.log", ['pattern = "{scenario}/*.log"'], [2, 2], marks=pytest.mark.slow),
         pytest.param(
             "{old,new}_run{1,2}_{A,B}.log", ['pattern = "{scenario}_*_*.log"'], [4, 4], marks=pytest.mark.slow
