@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import cycle, islice
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
+
 
 def _unaccented(text: str) -> str:
     """Return a text of the same length without accents: "miercoles" for "miércoles"."""
@@ -37,16 +38,17 @@ _COUNTERS = (
     "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun retest redo"
 )
 _REPEATS_TEXT = f"""
-    {_COUNTERS} seq shot rnd lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition tour
-    tir tentative exécution prueba intento repetición ronda corrida medición ejecución rodada execução tentativa teste
-    repetição medição prova giro ripetizione tentativo misura poging ronde meting herhaling próba powtórzenie pomiar
-    runda deneme tekrar tur ölçüm wdh mätning körning försök pokus měření mittaus lần percobaan запуск попытка прогон
-    тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验 測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
+    {_COUNTERS} seq shot rnd lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure
+    répétition tour tir tentative exécution prueba intento repetición ronda corrida medición ejecución rodada execução
+    tentativa teste repetição medição prova giro ripetizione tentativo misura poging ronde meting herhaling próba
+    powtórzenie pomiar runda deneme tekrar tur ölçüm wdh mätning körning försök pokus měření mittaus lần percobaan
+    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验 測試 运行 運行 試行 テスト 実行
+    日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
 _TIMES_TEXT = """
-    day week night hour dia gun kw tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno settimana
-    notte ora uur dzień gün день неделя ночь час
+    day week night hour dia gun kw tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno
+    settimana notte ora uur dzień gün день неделя ночь час
 """
 _TIMES = _words_in(_TIMES_TEXT)
 _BARE = _words_in(_REPEATS_TEXT) | {"bis", "ter"}
@@ -81,38 +83,39 @@ _THINGS_TEXT = """
     buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level stage phase step part section
     versión ver v kernel config conf cfg case scénario setup set variant option mode type kind profile policy exp
     experiment group cluster env link path route hop ttl interval duration time timeout second sec s ms us min minute
-    attacker victim sender receiver source src target dst dest destination from to gateway switch router device dev disk
-    volume vol pair percent pct p q n m k x id batch numjobs iodepth concurrency request req response resp users clone
-    branch build release priority class dscp vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb
-    kib mib gib b srv svr pc board card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent
-    room floor building lab location place position pos spot point area city country cabinet numa ring irq svc shard
-    replica follower rule approach strategy solution topology topo ratio factor weight speed customer company team
-    network rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
-    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung wert
-    modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer benutzer
-    klasse entfernung raum gebäude ort servidor cliente nodo máquina equipo escenario hilo proceso conexión paquete
-    tamaño pérdida retardo retraso tasa límite nível etapa fase paso parte núcleo configuración caso ajuste parámetro
-    modo tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo disco
-    par usuário rama clase distancia puerto sitio zona ubicación carga serveur nœud noeud poste hôte fil processus
-    connexion paquet taille perte délai débit niveau étape partie noyau cas réglage paramètre groupe lien chemin saut
-    durée attaquant émetteur récepteur appareil disque paire utilisateur branche classe réseau charge lieu nó cenário
-    processo conexão pacote tamanho perda atraso taxa versão configuração rota tempo alvo rede porta macchina filo
-    connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo percorso utente sito carico
-    eni karte carte tarjeta câble kabel salle sala bâtiment edificio piso étage сервер клиент узел хост машина поток
-    процесс пользователь сценарий группа этап порт сеть зона 服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント
-    ノード 拠点 端末 서버 클라이언트 노드 gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend
-    dist datacentre pop edge hub spoke campus office home hq town metro fw firewall rtr bgload noise tier prio qos nconn
-    pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll tunnel relay bridge phone mobile
-    handset modem satellite vpn overlay underlay trunk bond circuit wire fiber fibre transit exchange pool nodepool
-    namespace deployment function lambda hypervisor guest enclosure shelf cage aisle row hall seat desk watch camera
-    vehicle car bus train plane uav rover buoy turbine meter plc hmi gnodeb enb enodeb rsu obu repeater mesh haul
-    fronthaul backhaul wan lan wlan ssid bssid band rat tech avset fd ud lag sa pr mr spine leaf blade chassis adapter
-    vif hostpair endpoint sim sensor drone robot computer laptop serwer komputer węzeł maszyna klient sunucu istemci
-    düğüm makine kamer knooppunt locatie nod dator uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος
-    διακομιστής 主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
-    msec nsec cstate pstate rxq txq osd slice station controller coordinator module terminal tower sector segment unit
-    resolver reflector runner producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk
-    truck panel engine master slave member neighbor neighbour
+    attacker victim sender receiver source src target dst dest destination from to gateway switch router device dev
+    disk volume vol pair percent pct p q n m k x id batch numjobs iodepth concurrency request req response resp users
+    clone branch build release priority class dscp vlan tenant subscription account distance km mbit gbit mbps gbps kb
+    mb gb kib mib gib b srv svr pc board card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe
+    agent room floor building lab location place position pos spot point area city country cabinet numa ring irq svc
+    shard replica follower rule approach strategy solution topology topo ratio factor weight speed customer company
+    team network rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse
+    groesse faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
+    wert modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer
+    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina equipo escenario hilo proceso conexión
+    paquete tamaño pérdida retardo retraso tasa límite nível etapa fase paso parte núcleo configuración caso ajuste
+    parámetro modo tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino
+    dispositivo disco par usuário rama clase distancia puerto sitio zona ubicación carga serveur nœud noeud poste hôte
+    fil processus connexion paquet taille perte délai débit niveau étape partie noyau cas réglage paramètre groupe lien
+    chemin saut durée attaquant émetteur récepteur appareil disque paire utilisateur branche classe réseau charge lieu
+    nó cenário processo conexão pacote tamanho perda atraso taxa versão configuração rota tempo alvo rede porta
+    macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo percorso
+    utente sito carico eni karte carte tarjeta câble kabel salle sala bâtiment edificio piso étage сервер клиент узел
+    хост машина поток процесс пользователь сценарий группа этап порт сеть зона 服务器 客户端 节点 機器 机器 线程 进程
+    连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点 端末 서버 클라이언트 노드 gw dns ns mx
+    mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop edge hub spoke
+    campus office home hq town metro fw firewall rtr bgload noise tier prio qos nconn pktsize msgsize bufsize blksize
+    winsize backlog coalesce rank gain scale poll tunnel relay bridge phone mobile handset modem satellite vpn overlay
+    underlay trunk bond circuit wire fiber fibre transit exchange pool nodepool namespace deployment function lambda
+    hypervisor guest enclosure shelf cage aisle row hall seat desk watch camera vehicle car bus train plane uav rover
+    buoy turbine meter plc hmi gnodeb enb enodeb rsu obu repeater mesh haul fronthaul backhaul wan lan wlan ssid bssid
+    band rat tech avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone
+    robot computer laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod
+    dator uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής 主机 机房 虚拟机 ordinateur
+    chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec msec nsec cstate pstate rxq txq
+    osd slice station controller coordinator module terminal tower sector segment unit resolver reflector runner
+    producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk truck panel engine master
+    slave member neighbor neighbour
 """
 _THINGS = _words_in(_THINGS_TEXT)
 #: Shorter words end others by chance: "transport", "monitoring".
@@ -165,7 +168,8 @@ _TIME = re.compile(
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
-    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|{_CLOCK}[ _-]?uhr|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|{_CLOCK}[ _-]?uhr|(?:0?[1-9]|1[0-2])[ _]?[ap]m)"
+    r"(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
     r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
@@ -279,7 +283,7 @@ _PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "
 #: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
-    rf"(?<![^\W_])(?:(?P<r>r|it)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
+    rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
@@ -288,13 +292,15 @@ _SERIES = re.compile(
 _LETTERED = re.compile(r"(?<![^\W_])(?P<word>[^\W_]+)[ _-](?P<letter>[a-z])$", re.IGNORECASE)
 #: Words that name no place, whose zones may have letters, and nothing else that has parts.
 _CONDITIONS_TEXT = """
-    on off idle loaded unloaded busy quiet stock default tuned untuned patched unpatched original modified optimized cold
-    warm old new before after baseline reference vanilla vorher nachher avant après antes después cubic reno bbr vegas
-    dctcp tcp udp quic sctp enabled disabled encrypted plain with without
+    on off idle loaded unloaded busy quiet stock default tuned untuned patched unpatched original modified optimized
+    cold warm old new before after baseline reference vanilla vorher nachher avant après antes después cubic reno bbr
+    vegas dctcp tcp udp quic sctp enabled disabled encrypted plain with without
 """
 _CONDITIONS = _words_in(_CONDITIONS_TEXT)
+_ITERATION = re.compile(r"it\d{1,4}", re.IGNORECASE)
+_LONGEST_MEMBER = 255
 #: Two letters may be two treatments, and so may two numbers with a gap.
-_FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
+_FEWEST_WORDS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
@@ -305,19 +311,38 @@ _ORDINAL_ALONE = re.compile(
     rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *_SPELLED_ORDINALS_TEXT.split()])})\W*",
     re.IGNORECASE,
 )
-#: What says that a run repeats the one above it, and what else such a text may say: "Same result. One more time:".
+#: What says that a run repeats the one above it, or that time passed, and what else such a text may say: "Same result.
+#: One more time:", "Half an hour later". "The second one" may be another server, "the second time" is none.
+_UNITS_TEXT = """
+    second seconds minute minutes min hour hours day days week weeks month months moment while bit time sekunden
+    minuten stunde stunden tag tage tagen woche wochen secondes heure heures jour jours semaine semaines segundos
+    minutos hora horas día días semana semanas
+"""
+_UNITS = "|".join(_UNITS_TEXT.split())
 _AGAIN = re.compile(
-    r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed)?|noch ?(?:ein)?mals?"
+    r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed|ing)?|noch ?(?:ein)?mals?"
     r"|wieder(?:holt|holung)?|encore|(?:une|otra|outra|una|mais uma) (?:fois|vez|volta)|de (?:nuevo|novo)|ancora"
-    r"|opnieuw|jeszcze raz|ещё раз|еще раз)\b|再(?:一?次|来一次)?|もう一度|다시",
+    r"|opnieuw|jeszcze raz|ещё раз|еще раз"
+    r"|(?:a|one|the) (?:very )?(?:second|third|fourth|fifth|last|final|2nd|3rd|[4-9]th) time"
+    r"|(?:ein|zum) (?:letzte[ns]|zweite[ns]|dritte[ns]) mal|(?:la|une) (?:deuxième|troisième|dernière) fois"
+    r"|(?:la|una) (?:segunda|tercera|última) vez"
+    r")\b|再(?:一?次|来一次)?|もう一度|다시",
+    re.IGNORECASE,
+)
+#: The same for the time that passed; "after an hour" may say since when: of load, or since the start.
+_LATER = re.compile(
+    rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
+    r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that it its is was a same result results output time test run measurement still
-    here ok okay fine good looks just to be sure for check und das gleiche ergebnis ein eine test zur sicherheit
-    et une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais
+    and now the this that then it its is was a an i we ran did measured measuring same result results output time times
+    test run measurement still here ok okay fine good looks just to be sure for check place half bit little few some und
+    das gleiche ergebnis ein eine test zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois
+    vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel eine zwei drei fünf zehn
+    demi deux trois cinq dix media dos tres cinco diez
 """
-_SAYS_AGAIN = frozenset(_SAYS_AGAIN_TEXT.split())
+_SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT)
 _letters_of = re.compile(r"[^\W\d_]+").findall
 #: Addresses; UUIDs and the number or letter of a list tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
@@ -485,29 +510,32 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
 
 
 def _sequences(levels: Iterable[str]) -> set[str]:
-    """Return the words of `_CALENDARS`, `_SPELLED_SERIES` and `_ORDINAL_SERIES` that count: those that all words in their place are among."""
+    """Return the words that count like those of one list in order: `_CALENDARS`, or numbers from the first on.
+
+    No other word stands in their place: months, but not "jan" beside "eva"; "it1", but not beside "fr1".
+    """
     places: dict[tuple[str, str], set[str]] = {}
-    for level in map(_unaccented, levels):
+    for level in (_unaccented(level) for level in levels if len(level) <= _LONGEST_MEMBER):
         for match in _ALPHANUMERIC.finditer(level):
             place = (_DIGITS.sub("0", level[: match.start()]), _DIGITS.sub("0", level[match.end() :]))
             places.setdefault(place, set()).add(match[0])
     counting: set[str] = set()
     other: set[str] = set()
     for (front, behind), words in places.items():
-        before = _ALPHANUMERIC.findall(front)[-1:]
-        is_numbered = not behind and not any(map(is_thing, before))
-        fewest = 2 if min(map(len, words)) > 2 else _FEWEST_LETTERS
+        names_none = not any(map(is_thing, _ALPHANUMERIC.findall(front)[-1:]))
+        fewest = 2 if min(map(len, words)) > 2 else _FEWEST_WORDS
         found = len(words) >= fewest and any(words <= {*names} and _is_stretch(words, names) for names in _CALENDARS)
-        found |= is_numbered and len(words) >= _FEWEST_LETTERS and any(
-            words == {*names[: len(words)]} for names in (*_SPELLED_SERIES, *_ORDINAL_SERIES)
-        )
+        if not behind and len(words) >= _FEWEST_WORDS:
+            series = _SPELLED_SERIES * names_none + _ORDINAL_SERIES
+            found |= any(words == {*names[: len(words)]} for names in series)
+            found |= all(map(_ITERATION.fullmatch, words)) and without_gap({*map(number_in, words)})
         (counting if found else other).update(words if len(words) > 1 else ())
     return {f"{word} " for word in counting - other}
 
 
 def _are_first_letters(texts: Iterable[str]) -> bool:
     letters = {ord(text[-1]) - ord("a") for text in texts}
-    return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
+    return len(letters) >= _FEWEST_WORDS and without_gap(letters, firsts=[0])
 
 
 def _lettered(paths: Iterable[Sequence[str]]) -> set[str]:
@@ -530,7 +558,7 @@ def _lettered(paths: Iterable[Sequence[str]]) -> set[str]:
 
 
 def _may_be_place(word: str) -> bool:
-    is_place = len(word) < _FEWEST_LETTERS or not word.isalpha() or word in _ENDS or is_thing(word)
+    is_place = len(word) < _FEWEST_WORDS or not word.isalpha() or word in _ENDS or is_thing(word)
     return is_place and not is_result(word) and word not in _CONDITIONS
 
 
@@ -573,8 +601,14 @@ def number_in(text: str) -> int:
 
 
 def says_again(text: str) -> bool:
-    """Return whether a label says nothing but that its run repeats the one above it."""
-    return bool(_AGAIN.search(text)) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold())))
+    """Return whether a label says nothing but that its run repeats the one above it, or that time passed since then."""
+    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", text.casefold()))
+    return (count > 0 or "\0" in rest) and (_SAYS_AGAIN | _SPELLED_ORDINALS).issuperset(_letters_of(rest))
+
+
+def may_count(label: str) -> bool:
+    """Return whether a label is assumed to count repeats, though it may say more: "Test 3", "an hour later"."""
+    return bool(_NUMBERED_LABEL.search(label) or (_LATER.search(label) and says_again(label)))
 
 
 def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
@@ -631,7 +665,7 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
             at += sum(start <= place < member.end() for place, _ in tokens)
         elif f"{_unaccented(folded[at])} " in series:
-            if folded[at] in _SPELLED_NUMBERS:
+            if folded[at] in _SPELLED_NUMBERS or _ITERATION.fullmatch(token):
                 words.append(_Word(0, start, token, number_in(token), True))
             at += 1
         elif (
@@ -682,7 +716,12 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
     if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
     is_marked = ordinal is not None and not token.isdecimal()
-    if ordinal and following in (_COUNTED if is_marked else _REPEATS) and not third.isdecimal() and not _is_duration(ordinal, following):
+    if (
+        ordinal
+        and following in (_COUNTED if is_marked else _REPEATS)
+        and not third.isdecimal()
+        and not _is_duration(ordinal, following)
+    ):
         return 2
     if token in _SPELLED_ORDINALS and following in _COUNTED:
         return 2
