@@ -340,7 +340,7 @@ _SAYS_AGAIN_TEXT = """
     test run measurement still here ok okay fine good looks just to be sure for check place half bit little few some und
     das gleiche ergebnis ein eine test zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois
     vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel eine zwei drei fünf zehn
-    demi deux trois cinq dix media dos tres cinco diez
+    nearly almost demi deux trois cinq dix media dos tres cinco diez
 """
 _SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT)
 _letters_of = re.compile(r"[^\W\d_]+").findall
@@ -502,26 +502,27 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
                 glued.setdefault(tool, set()).add(int(match[1]))
-    series = _sequences(level.casefold() for level in levels) | _lettered(paths)
+    series = _sequences(paths) | _lettered(paths)
     tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
     series |= {f"{tool}*" for tool in tools if tool[:-1] not in tools}
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(series, (kind for kind, texts in members.items() if _counts(kind, texts)))
 
 
-def _sequences(levels: Iterable[str]) -> set[str]:
+def _sequences(paths: Iterable[Sequence[str]]) -> set[str]:
     """Return the words that count like those of one list in order: `_CALENDARS`, or numbers from the first on.
 
     No other word stands in their place: months, but not "jan" beside "eva"; "it1", but not beside "fr1".
     """
-    places: dict[tuple[str, str], set[str]] = {}
-    for level in (_unaccented(level) for level in levels if len(level) <= _LONGEST_MEMBER):
-        for match in _ALPHANUMERIC.finditer(level):
-            place = (_DIGITS.sub("0", level[: match.start()]), _DIGITS.sub("0", level[match.end() :]))
+    places: dict[tuple[int, str, str], set[str]] = {}
+    levels = {(above, level) for path in paths for above, level in enumerate(reversed(path))}
+    for above, level in ((above, _unaccented(level.casefold())) for above, level in levels):
+        for match in _ALPHANUMERIC.finditer(level[:_LONGEST_MEMBER]):
+            place = (above, _DIGITS.sub("0", level[: match.start()]), _DIGITS.sub("0", level[match.end() :]))
             places.setdefault(place, set()).add(match[0])
     counting: set[str] = set()
     other: set[str] = set()
-    for (front, behind), words in places.items():
+    for (_, front, behind), words in places.items():
         names_none = not any(map(is_thing, _ALPHANUMERIC.findall(front)[-1:]))
         fewest = 2 if min(map(len, words)) > 2 else _FEWEST_WORDS
         found = len(words) >= fewest and any(words <= {*names} and _is_stretch(words, names) for names in _CALENDARS)
