@@ -222,6 +222,7 @@ def set_labels(
             above.append(outside.popleft())
         above_each.append(above)
     described = _described(headings, firsts, above_each)
+    opened = _opened(firsts, above_each)
     # A text that stands above several runs is no introduction.
     said = Counter(text for above in above_each for text in {_DIGITS.sub("", each.text) for each in above})
     chain: list[str] = []
@@ -240,7 +241,7 @@ def set_labels(
             for each in found_above
             if not each.is_command
         ]
-        is_introduced = is_first and place not in described
+        is_introduced = is_first and place not in described and (heading or place not in opened)
         if is_introduced and heading:  # the heading is the label; a text below it is about the section
             above = [each for each in above if each.is_marked]
         written = [
@@ -274,6 +275,17 @@ def _described(
         if len(places) > 1 and all(any(not each.is_command for each in above_each[place]) for place in places)
         for place in places
     }
+
+
+def _opened(firsts: Sequence[bool], above_each: Sequence[Sequence[_Label]]) -> set[int]:
+    """Return the first runs of sections with nothing but sentences above, if later runs have only such labels, too."""
+    opened: set[int] = set()
+    first = 0
+    for place, (is_first, above) in enumerate(zip(firsts, above_each, strict=True)):
+        first = place if is_first else first
+        if above and place > first and all(each.is_sentence and not each.is_command for each in above):
+            opened.add(first)
+    return {place for place in opened if all(each.is_sentence for each in above_each[place])}
 
 
 def _captions_above(labels: list[_Label], spans: Sequence[tuple[int, int]], *, has_headings: bool) -> list[_Label]:
@@ -517,7 +529,8 @@ def _label(number: int, line: str) -> _Label | None:
     is_command = _ARGUMENT.search(text) is not None and runs_program(text, program_names())
     # "test 2" counts, but "iperf 3.16" and "5.15" are versions.
     is_setting = bool(_VERSION.search(text) if words else _DIGITS.search(_MOMENT.sub("", text)))
-    is_noise = words <= _SAYS_NOTHING and not is_setting and (bool(words) or not _BARE_WORD.fullmatch(text))
+    is_name = text.isalpha() or _BARE_WORD.fullmatch(text) is not None  # "a:"
+    is_noise = words <= _SAYS_NOTHING and not is_setting and (bool(words) or not is_name)
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or is_record or found.get("valued")) and words & _MEASURED)

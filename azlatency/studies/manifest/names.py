@@ -12,37 +12,52 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
 
+
+def _unaccented(text: str) -> str:
+    """Return a text of the same length without accents: "miercoles" for "miércoles"."""
+    parts = ["" if each.isascii() else unicodedata.normalize("NFD", each) for each in text]
+    return "".join(
+        part[0] if part[1:] and unicodedata.combining(part[1]) else each for part, each in zip(parts, text, strict=True)
+    )
+
+
+def _words_in(text: str) -> frozenset[str]:
+    """Return the words of a text, long ones also without their accents; "lần" is none of "lan"."""
+    words = text.casefold().split()
+    return frozenset(words).union(_unaccented(word) for word in words if len(word) > _SHORTEST_FOLDED)
+
+
+_SHORTEST_FOLDED = 3
 #: Words whose number counts repeats, and words that mean nothing more without one.
 _COUNTERS = (
     "run runs rep reps repeat repeats repetition round iter iteration trial try attempt take again rerun retest redo"
 )
 _REPEATS_TEXT = f"""
-    {_COUNTERS} lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure répétition
-    repetition tour tir tentative exécution execution prueba intento repetición repeticion ronda corrida medición
-    medicion ejecución ejecucion rodada execução execucao tentativa teste repetição repeticao medição medicao prova giro
-    ripetizione tentativo misura poging ronde meting herhaling próba proba powtórzenie powtorzenie pomiar runda deneme
-    tekrar tur ölçüm olcum wdh mätning körning försök pokus měření mittaus lần percobaan
-    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验
-    測試 运行 運行 試行 テスト 実行 日目 회 회차 차 차수 테스트 실행 시도
+    {_COUNTERS} seq shot rnd lauf läufe messung durchlauf durchgang wiederholung versuch runde essai passage mesure
+    répétition tour tir tentative exécution prueba intento repetición ronda corrida medición ejecución rodada execução
+    tentativa teste repetição medição prova giro ripetizione tentativo misura poging ronde meting herhaling próba
+    powtórzenie pomiar runda deneme tekrar tur ölçüm wdh mätning körning försök pokus měření mittaus lần percobaan
+    запуск попытка прогон тест повтор раунд замер 次 回 回目 轮 輪 遍 測定 测试 试验 測試 运行 運行 試行 テスト 実行
+    日目 회 회차 차 차수 테스트 실행 시도
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
 _TIMES_TEXT = """
-    day week night hour tag woche nacht stunde jour semaine nuit heure día dia semana noche hora noite giorno settimana
-    notte ora uur dzień dzien gün gun день неделя ночь час
+    day week night hour dia gun kw tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno
+    settimana notte ora uur dzień gün день неделя ночь час
 """
-_TIMES = frozenset(_TIMES_TEXT.split())
-_REPEATS = _TIMES.union(_REPEATS_TEXT.split())
-_BARE = frozenset(_COUNTERS.split())
+_TIMES = _words_in(_TIMES_TEXT)
+_BARE = _words_in(_REPEATS_TEXT) | {"bis", "ter"}
+_REPEATS = _TIMES | _BARE
 #: A number glued to one of these counts repeats, if it counts at all.
 _RESULTS_TEXT = """
-    latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats
-    tcp_lat echo cilium iostat copy test tests sample samples pass
-    no nr old new pre post up down upload download tx rx baseline before after idle reference vanilla vorher nachher
-    avant après antes después apres despues amostra muestra nohup putty
+    latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats tcp_lat echo cilium iostat copy
+    test tests sample samples pass no nr old new pre post up down upload download tx rx baseline before after idle
+    reference vanilla vorher nachher avant après antes después amostra muestra nohup putty
 """
 #: The same for what a run leaves, which no one lists by letters: ``result_a``, ``result_b``, ``result_c``.
 _OUTPUTS_TEXT = """
@@ -56,58 +71,53 @@ _TOOLS_TEXT = """
     fio ping ping6 flent
 """
 _TOOLS = frozenset(_TOOLS_TEXT.split())
-_RESULTS = _OUTPUTS.union(_TOOLS, _RESULTS_TEXT.split())
+_RESULTS = _OUTPUTS.union(_TOOLS, _words_in(_RESULTS_TEXT))
 #: Tools whose names end with a digit, and these without it: the number of ``iperf31`` is 1 or 31.
 _WITH_DIGIT = sorted(tool for tool in _TOOLS if tool[-1].isdecimal())
 _GLUED = [*_WITH_DIGIT, *sorted({tool[:-1] for tool in _WITH_DIGIT})]
 #: A number that stands behind, or before, one of these names it or sets it.
 _THINGS_TEXT = """
-    setting parameter param arg value val machine client server host node vm vms pod container instance peer
-    user zone az region rack site dc datacenter subnet vnet vpc nic port ports eth if core cpu cpus thread
-    process proc worker stream parallel connection conn flow socket job size byte msg message packet pkt payload
-    frame mtu mss window win buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level
-    stage phase step part section version ver v kernel config conf cfg case scenario setup set variant option
-    mode type kind profile policy exp experiment group cluster env link path route hop ttl interval duration
-    time timeout second sec s ms us min minute attacker victim sender receiver source src target dst dest
-    destination from to gateway switch router device dev disk volume vol pair percent pct p q n m k x id batch
-    numjobs iodepth concurrency request req response resp users clone branch build release priority class dscp
-    vlan tenant subscription account distance km mbit gbit mbps gbps kb mb gb kib mib gib b srv svr pc board
-    card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe agent room floor building lab
-    location place position pos spot point area city country cabinet numa ring irq svc shard replica follower
-    rule approach strategy solution topology topo ratio factor weight speed customer company team network
-    rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse groesse
-    faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
+    setting parameter param arg value val machine client server host node vm vms pod container instance peer user zone
+    az región rack site dc datacenter subnet vnet vpc nic port ports eth if core cpu cpus thread process proc worker
+    stream parallel connection conn flow socket job size byte msg message packet pkt payload frame mtu mss window win
+    buffer buf queue depth qd loss delay jitter rate limit rps qps pps cps load level stage phase step part section
+    versión ver v kernel config conf cfg case scénario setup set variant option mode type kind profile policy exp
+    experiment group cluster env link path route hop ttl interval duration time timeout second sec s ms us min minute
+    attacker victim sender receiver source src target dst dest destination from to gateway switch router device dev
+    disk volume vol pair percent pct p q n m k x id batch numjobs iodepth concurrency request req response resp users
+    clone branch build release priority class dscp vlan tenant subscription account distance km mbit gbit mbps gbps kb
+    mb gb kib mib gib b srv svr pc board card slot vf pf isp provider carrier ap sta ue cell gnb antenna channel probe
+    agent room floor building lab location place position pos spot point area city country cabinet numa ring irq svc
+    shard replica follower rule approach strategy solution topology topo ratio factor weight speed customer company
+    team network rechner maschine knoten standort kunde netz netzwerk szenario stufe gruppe schritt teil größe grösse
+    groesse faden prozess verbindung paket puffer verlust verzögerung grenze ebene kern konfiguration fall einstellung
     wert modus art profil pfad strecke weg dauer angreifer empfänger quelle ziel gerät platte paar anzahl nutzer
-    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina maquina equipo escenario hilo
-    proceso conexión conexion paquete tamaño tamano pérdida perdida retardo retraso tasa límite limite nivel
-    etapa fase paso parte versión núcleo nucleo configuración configuracion caso ajuste parámetro parametro modo
-    tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino dispositivo
-    disco par usuario rama clase distancia puerto sitio zona región ubicación carga serveur nœud noeud poste
-    hôte hote scénario fil processus connexion paquet taille perte délai delai débit debit niveau étape etape
-    partie noyau cas réglage reglage paramètre groupe lien chemin saut durée duree attaquant émetteur récepteur
-    appareil disque paire utilisateur branche classe réseau reseau charge lieu nó cenário cenario processo
-    conexão conexao pacote tamanho perda atraso taxa nível versão configuração rota tempo alvo usuário rede
-    porta macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo
-    percorso utente sito carico eni karte carte tarjeta cable kabel câble salle sala bâtiment edificio piso
-    étage etage сервер клиент узел хост машина поток процесс пользователь сценарий группа этап порт сеть зона
-    服务器 客户端 节点 機器 机器 线程 进程 连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点
-    端末 서버 클라이언트 노드
-    gw dns ns mx mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop
-    edge hub spoke campus office home hq town metro fw firewall rtr bgload noise
-    tier prio qos nconn pktsize msgsize bufsize blksize winsize backlog coalesce rank gain scale poll
-    tunnel relay bridge phone mobile handset modem satellite vpn overlay underlay trunk bond circuit wire fiber fibre
-    transit exchange pool nodepool namespace deployment function lambda hypervisor guest enclosure shelf cage aisle row
-    hall seat desk watch camera vehicle car bus train plane uav rover buoy turbine meter plc hmi gnodeb enb enodeb rsu
-    obu repeater mesh haul fronthaul backhaul wan lan wlan ssid bssid band rat tech
-    avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone robot computer
-    laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod dator
-    uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής
-    主机 机房 虚拟机 ordinateur chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec
-    msec nsec cstate pstate rxq txq osd slice station controller coordinator module terminal tower sector segment unit
-    resolver reflector runner producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk
-    truck panel engine master slave member neighbor neighbour
+    benutzer klasse entfernung raum gebäude ort servidor cliente nodo máquina equipo escenario hilo proceso conexión
+    paquete tamaño pérdida retardo retraso tasa límite nível etapa fase paso parte núcleo configuración caso ajuste
+    parámetro modo tipo perfil grupo enlace ruta salto duración tiempo atacante emisor receptor origen destino
+    dispositivo disco par usuário rama clase distancia puerto sitio zona ubicación carga serveur nœud noeud poste hôte
+    fil processus connexion paquet taille perte délai débit niveau étape partie noyau cas réglage paramètre groupe lien
+    chemin saut durée attaquant émetteur récepteur appareil disque paire utilisateur branche classe réseau charge lieu
+    nó cenário processo conexão pacote tamanho perda atraso taxa versão configuração rota tempo alvo rede porta
+    macchina filo connessione pacchetto dimensione perdita ritardo livello passo versione profilo gruppo percorso
+    utente sito carico eni karte carte tarjeta câble kabel salle sala bâtiment edificio piso étage сервер клиент узел
+    хост машина поток процесс пользователь сценарий группа этап порт сеть зона 服务器 客户端 节点 機器 机器 线程 进程
+    连接 用户 场景 组 阶段 配置 站点 サーバ サーバー クライアント ノード 拠点 端末 서버 클라이언트 노드 gw dns ns mx
+    mail smtp web www ntp proxy lb cache db database broker api app frontend backend dist datacentre pop edge hub spoke
+    campus office home hq town metro fw firewall rtr bgload noise tier prio qos nconn pktsize msgsize bufsize blksize
+    winsize backlog coalesce rank gain scale poll tunnel relay bridge phone mobile handset modem satellite vpn overlay
+    underlay trunk bond circuit wire fiber fibre transit exchange pool nodepool namespace deployment function lambda
+    hypervisor guest enclosure shelf cage aisle row hall seat desk watch camera vehicle car bus train plane uav rover
+    buoy turbine meter plc hmi gnodeb enb enodeb rsu obu repeater mesh haul fronthaul backhaul wan lan wlan ssid bssid
+    band rat tech avset fd ud lag sa pr mr spine leaf blade chassis adapter vif hostpair endpoint sim sensor drone
+    robot computer laptop serwer komputer węzeł maszyna klient sunucu istemci düğüm makine kamer knooppunt locatie nod
+    dator uzel počítač stroj вузол клієнт máy palvelin solmu kone κόμβος διακομιστής 主机 机房 虚拟机 ordinateur
+    chambre zimmer stockwerk figure fig task question exercise leitung filiale oda usec msec nsec cstate pstate rxq txq
+    osd slice station controller coordinator module terminal tower sector segment unit resolver reflector runner
+    producer consumer publisher subscriber tablet warehouse shop partition olt onu ont kiosk truck panel engine master
+    slave member neighbor neighbour
 """
-_THINGS = frozenset(_THINGS_TEXT.casefold().split())
+_THINGS = _words_in(_THINGS_TEXT)
 #: Shorter words end others by chance: "transport", "monitoring".
 _SHORTEST_END = 5
 #: And these end kinds of treatments: "haproxy", "podnetwork".
@@ -138,8 +148,8 @@ _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
     rf"(?:(?:[T_ .-]{{0,3}}| at | um | à | às | a las ){_CLOCK}[-:_.h]?[0-5]\d"
-    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_]\d{3,9})?s?)?(?:[ _]?[ap]m)?"
-    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?)?"
+    r"(?:[-:_.m]?[0-5]\d(?:[.,]\d{1,9}|[-_](?:\d{6}|\d{9}|\d{3}(?=z)))?s?)?(?:[ _]?[ap]m)?"
+    r"(?:[ _]?(?:z|utc|gmt)|[+-]\d\d[-:_]?\d\d)?(?:[-_.][0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12})?)?"
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
@@ -158,7 +168,8 @@ _TIME = re.compile(
     # No part of a MAC address or of IPv6.
     rf"|(?<![0-9])(?<![0-9a-f]{{2}}:){_CLOCK}:[0-5]\d(?::[0-5]\d(?:\.\d{{1,9}})?)?(?:[ _]?[ap]m)?(?![0-9:])"
     r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
-    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|(?:0?[1-9]|1[0-2])[ _]?[ap]m)(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|{_CLOCK}[ _-]?uhr|(?:0?[1-9]|1[0-2])[ _]?[ap]m)"
+    r"(?![a-z0-9])"
     r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
     r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
     r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
@@ -167,14 +178,6 @@ _TIME = re.compile(
     r"|(?<![0-9])(?!\d{4}0{6}(?!\d))1[4-9]\d{8}(?:\d{3}|\d{9})?(?![0-9])",
     re.IGNORECASE,
 )
-
-
-def _unaccented(text: str) -> str:
-    """Return a text of the same length without accents: "miercoles" for "miércoles"."""
-    parts = ["" if each.isascii() else unicodedata.normalize("NFD", each) for each in text]
-    return "".join(
-        part[0] if part[1:] and unicodedata.combining(part[1]) else each for part, each in zip(parts, text, strict=True)
-    )
 
 
 _TIME = re.compile(_unaccented(_TIME.pattern), _TIME.flags)
@@ -193,7 +196,9 @@ _ENDING = re.compile(
 )
 #: What a desktop adds to the name of a copy: ``ping - Copy (2)``, ``ping copy 2``.
 _COPY = re.compile(
-    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)", re.IGNORECASE
+    r"(?: - (?:copy|kopie|copie|copia|cópia|kopia|копия|副本)| copy)(?=$| \d{1,3}$| \(\d{1,3}\)$)"
+    r"| \((?:(?:another|\d{1,3}(?:st|nd|rd|th)) )?copy(?: \d{1,3})?\)$",
+    re.IGNORECASE,
 )
 _FILE_NAME = re.compile(r"[^\s:*?\"'`<>|$()\[\]{}]{2,200}")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -221,25 +226,54 @@ _ORDINAL = re.compile(
     r"|第[一二三四五六七八九十]{1,3}(?P<counted>\w+)"
 )
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
+_ALPHANUMERIC, _DIGITS = re.compile(r"[^\W_]+"), re.compile(r"\d+")
 #: A word and what it negates: ``nofirewall``, ``without_firewall``.
 _NEGATED = re.compile(
     r"(?<![^\W\d_])(?:no|non|not|un|without|ohne|sans|sin|senza|sem|zonder|bez)[\W_]?(?P<word>[^\W\d_]{3,})"
 )
 _letters = partial(re.compile(r"[\W\d_]+").sub, "")
 _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
-_SPELLED_TEXT = """
-    one two three four five six seven eight nine ten eins zwei drei vier uno dos tres i ii iii iv v vi vii viii ix x
-"""
-_SPELLED = frozenset(_SPELLED_TEXT.split())
 #: These stand in front of what they count, too: ``first_run``.
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
 """
-#: Those of which a series without a gap counts repeats alone, too: ``bench-first`` … ``bench-sixth``,
-#: as do ``1st`` … ``6th``.
-_ORDINALS = _SPELLED_ORDINALS_TEXT.split()[:10]
-_SPELLED_ORDINALS = frozenset(_SPELLED_ORDINALS_TEXT.split())
+_SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
+#: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
+#: of a week from any on, and numbers from the first on, at the end of a name.
+_CALENDARS = [
+    _unaccented(words).split()
+    for words in (
+        "jan feb mar apr may jun jul aug sep oct nov dec",
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "jan feb mrz apr mai jun jul aug sep okt nov dez",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "mo di mi do fr sa so",
+        "lun mar mer jeu ven sam dim",
+        "lun mar mie jue vie sab dom",
+        "lun mar mer gio ven sab dom",
+        "seg ter qua qui sex sab dom",
+        "ma di wo do vr za zo",
+    )
+]
+_SPELLED_SERIES = [
+    words.split()
+    for words in ("one two three four five six seven eight nine ten", "eins zwei drei vier", "uno dos tres cuatro")
+]
+_ORDINAL_SERIES = [
+    _unaccented(words).split()
+    for words in (
+        "first second third fourth fifth sixth seventh eighth ninth tenth",
+        "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th",
+        "erste zweite dritte vierte",
+        "première deuxième troisième",
+        "primera segunda tercera",
+    )
+]
+_SPELLED_NUMBERS = {word: number for words in _SPELLED_SERIES for number, word in enumerate(words, start=1)}
+_SPELLED = _SPELLED_NUMBERS.keys() | {"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"}
 #: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
 _COUNTED = _REPEATS | {"test", "sample", "measurement"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
@@ -250,15 +284,23 @@ _PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
     rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
-    rf"|(?P<ordinal>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))$"
     r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
 )
-#: A letter behind what a run leaves.
-_LETTERED = re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(_OUTPUTS))})[ _-](?P<letter>[a-z])$", re.IGNORECASE)
+#: A letter behind a word.
+_LETTERED = re.compile(r"(?<![^\W_])(?P<word>[^\W_]+)[ _-](?P<letter>[a-z])$", re.IGNORECASE)
+#: Words that name no place, whose zones may have letters, and nothing else that has parts.
+_CONDITIONS_TEXT = """
+    on off idle loaded unloaded busy quiet stock default tuned untuned patched unpatched original modified optimized
+    cold warm old new before after baseline reference vanilla vorher nachher avant après antes después cubic reno bbr
+    vegas dctcp tcp udp quic sctp enabled disabled encrypted plain with without
+"""
+_CONDITIONS = _words_in(_CONDITIONS_TEXT)
+_ITERATION = re.compile(r"it\d{1,4}", re.IGNORECASE)
+_LONGEST_MEMBER = 255
 #: Two letters may be two treatments, and so may two numbers with a gap.
-_FEWEST_LETTERS, _FEWEST_OF_R = 3, 4
+_FEWEST_WORDS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
     r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
@@ -266,22 +308,41 @@ _NUMBERED_LABEL = re.compile(
 )
 #: Labels that are nothing but an ordinal.
 _ORDINAL_ALONE = re.compile(
-    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join(_SPELLED_TEXT.split() + _SPELLED_ORDINALS_TEXT.split())})\W*",
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *_SPELLED_ORDINALS_TEXT.split()])})\W*",
     re.IGNORECASE,
 )
-#: What says that a run repeats the one above it, and what else such a text may say: "Same result. One more time:".
+#: What says that a run repeats the one above it, or that time passed, and what else such a text may say: "Same result.
+#: One more time:", "Half an hour later". "The second one" may be another server, "the second time" is none.
+_UNITS_TEXT = """
+    second seconds minute minutes min hour hours day days week weeks month months moment while bit time sekunden
+    minuten stunde stunden tag tage tagen woche wochen secondes heure heures jour jours semaine semaines segundos
+    minutos hora horas día días semana semanas
+"""
+_UNITS = "|".join(_UNITS_TEXT.split())
 _AGAIN = re.compile(
-    r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed)?|noch ?(?:ein)?mals?"
+    r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed|ing)?|noch ?(?:ein)?mals?"
     r"|wieder(?:holt|holung)?|encore|(?:une|otra|outra|una|mais uma) (?:fois|vez|volta)|de (?:nuevo|novo)|ancora"
-    r"|opnieuw|jeszcze raz|ещё раз|еще раз)\b|再(?:一?次|来一次)?|もう一度|다시",
+    r"|opnieuw|jeszcze raz|ещё раз|еще раз"
+    r"|(?:a|one|the) (?:very )?(?:second|third|fourth|fifth|last|final|2nd|3rd|[4-9]th) time"
+    r"|(?:ein|zum) (?:letzte[ns]|zweite[ns]|dritte[ns]) mal|(?:la|une) (?:deuxième|troisième|dernière) fois"
+    r"|(?:la|una) (?:segunda|tercera|última) vez"
+    r")\b|再(?:一?次|来一次)?|もう一度|다시",
+    re.IGNORECASE,
+)
+#: The same for the time that passed; "after an hour" may say since when: of load, or since the start.
+_LATER = re.compile(
+    rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
+    r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that it its is was a same result results output time test run measurement still
-    here ok okay fine good looks just to be sure for check und das gleiche ergebnis ein eine test zur sicherheit
-    et une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais
+    and now the this that then it its is was a an i we ran did measured measuring same result results output time times
+    test run measurement still here ok okay fine good looks just to be sure for check place half bit little few some und
+    das gleiche ergebnis ein eine test zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois
+    vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel eine zwei drei fünf zehn
+    nearly almost demi deux trois cinq dix media dos tres cinco diez
 """
-_SAYS_AGAIN = frozenset(_SAYS_AGAIN_TEXT.split())
+_SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT)
 _letters_of = re.compile(r"[^\W\d_]+").findall
 #: Addresses; UUIDs and the number or letter of a list tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
@@ -429,22 +490,82 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
     words: set[str] = set()
     negated: dict[str, set[str]] = {}
     glued: dict[str, set[int]] = {}
-    for level in {level for name in names for level in ([name] if are_labels else levels_of(name))}:
+    paths = [[name] if are_labels else levels_of(name) for name in names]
+    levels = {level for path in paths for level in path}
+    for level in levels:
         found = {match["word"]: match[0] for match in _NEGATED.finditer(level.casefold())}
         words |= {*_LETTERS.findall(level.casefold())} - found.keys()
         for word, text in found.items():
             negated.setdefault(word, set()).add(text)
         for match in _SERIES.finditer(level):
             members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
-        if lettered := _LETTERED.search(level):
-            members.setdefault("output", set()).add(lettered["letter"].casefold())
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
                 glued.setdefault(tool, set()).add(int(match[1]))
+    series = _sequences(paths) | _lettered(paths)
     tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
-    series = {f"{tool}*" for tool in tools if tool[:-1] not in tools}
+    series |= {f"{tool}*" for tool in tools if tool[:-1] not in tools}
     treatments = frozenset(text for word in words & negated.keys() for text in (word, *negated[word]))
     return treatments.union(series, (kind for kind, texts in members.items() if _counts(kind, texts)))
+
+
+def _sequences(paths: Iterable[Sequence[str]]) -> set[str]:
+    """Return the words that count like those of one list in order: `_CALENDARS`, or numbers from the first on.
+
+    No other word stands in their place: months, but not "jan" beside "eva"; "it1", but not beside "fr1".
+    """
+    places: dict[tuple[int, str, str], set[str]] = {}
+    levels = {(above, level) for path in paths for above, level in enumerate(reversed(path))}
+    for above, level in ((above, _unaccented(level.casefold())) for above, level in levels):
+        for match in _ALPHANUMERIC.finditer(level[:_LONGEST_MEMBER]):
+            place = (above, _DIGITS.sub("0", level[: match.start()]), _DIGITS.sub("0", level[match.end() :]))
+            places.setdefault(place, set()).add(match[0])
+    counting: set[str] = set()
+    other: set[str] = set()
+    for (_, front, behind), words in places.items():
+        names_none = not any(map(is_thing, _ALPHANUMERIC.findall(front)[-1:]))
+        fewest = 2 if min(map(len, words)) > 2 else _FEWEST_WORDS
+        found = len(words) >= fewest and any(words <= {*names} and _is_stretch(words, names) for names in _CALENDARS)
+        if not behind and len(words) >= _FEWEST_WORDS:
+            series = _SPELLED_SERIES * names_none + _ORDINAL_SERIES
+            found |= any(words == {*names[: len(words)]} for names in series)
+            found |= all(map(_ITERATION.fullmatch, words)) and without_gap({*map(number_in, words)})
+        (counting if found else other).update(words if len(words) > 1 else ())
+    return {f"{word} " for word in counting - other}
+
+
+def _are_first_letters(texts: Iterable[str]) -> bool:
+    letters = {ord(text[-1]) - ord("a") for text in texts}
+    return len(letters) >= _FEWEST_WORDS and without_gap(letters, firsts=[0])
+
+
+def _lettered(paths: Iterable[Sequence[str]]) -> set[str]:
+    """Return the words whose letters count like numbers: those for what a run leaves, and conditions with siblings.
+
+    The letters of one other word may be three things, and those beside or below a place are zones.
+    """
+    letters: dict[str, set[str]] = {}
+    beside: set[str] = set()
+    for path in paths:
+        if lettered := _LETTERED.search(path[-1].casefold()):
+            letters.setdefault(lettered["word"], set()).add(lettered["letter"])
+            above = _ALPHANUMERIC.findall(" ".join(path[-2:-1]).casefold())
+            beside.update(above, _ALPHANUMERIC.findall(path[-1].casefold())[:-1])
+    counting = {word for word in letters if _are_first_letters(letters[word])}
+    siblings = letters.keys() - _OUTPUTS
+    is_grid = siblings <= counting and len(siblings) > 1 and len({frozenset(letters[word]) for word in siblings}) == 1
+    is_grid &= not siblings.isdisjoint(_CONDITIONS) and not any(map(_may_be_place, beside))
+    return {f"{word} a" for word in counting if is_grid or word in _OUTPUTS}
+
+
+def _may_be_place(word: str) -> bool:
+    is_place = len(word) < _FEWEST_WORDS or not word.isalpha() or word in _ENDS or is_thing(word)
+    return is_place and not is_result(word) and word not in _CONDITIONS
+
+
+def _is_stretch(words: Collection[str], names: Sequence[str]) -> bool:
+    """Return whether words follow each other among names, behind the last of which comes the first."""
+    return any({*islice(cycle(names), at, at + len(words))} == {*words} for at in range(len(names)))
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
@@ -453,12 +574,8 @@ def _counts(kind: str, texts: Collection[str]) -> bool:
         return without_gap(numbers) or (
             min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
         )
-    if kind in ("letter", "output"):
-        letters = {ord(text[-1]) - ord("a") for text in texts}
-        return len(letters) >= _FEWEST_LETTERS and without_gap(letters, firsts=[0])
-    if kind == "ordinal":
-        numbers = {number_in(text) if text[0].isdigit() else _ORDINALS.index(text) + 1 for text in texts}
-        return len(texts) >= _FEWEST_LETTERS and without_gap(numbers, firsts=[1])
+    if kind == "letter":
+        return _are_first_letters(texts)
     if kind == "hour":  # nothing lasts no hours
         return "00h" in texts
     if kind == "date":  # of versions, the last number changes most
@@ -480,13 +597,19 @@ def without_gap(numbers: Collection[int], firsts: Collection[int] = (0, 1)) -> b
 
 
 def number_in(text: str) -> int:
-    """Return the number of a word, such as ``3`` or ``r3``, or the place of a letter."""
-    return int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
+    """Return the number of a word, such as ``3``, ``r3`` or ``three``, or the place of a letter."""
+    return _SPELLED_NUMBERS.get(text.casefold()) or int(re.sub(r"\D", "", text) or ord(text.casefold()) - ord("a") + 1)
 
 
 def says_again(text: str) -> bool:
-    """Return whether a label says nothing but that its run repeats the one above it."""
-    return bool(_AGAIN.search(text)) and _SAYS_AGAIN.issuperset(_letters_of(_AGAIN.sub(" ", text.casefold())))
+    """Return whether a label says nothing but that its run repeats the one above it, or that time passed since then."""
+    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", text.casefold()))
+    return (count > 0 or "\0" in rest) and (_SAYS_AGAIN | _SPELLED_ORDINALS).issuperset(_letters_of(rest))
+
+
+def may_count(label: str) -> bool:
+    """Return whether a label is assumed to count repeats, though it may say more: "Test 3", "an hour later"."""
+    return bool(_NUMBERED_LABEL.search(label) or (_LATER.search(label) and says_again(label)))
 
 
 def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
@@ -542,6 +665,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
             words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
             at += sum(start <= place < member.end() for place, _ in tokens)
+        elif f"{_unaccented(folded[at])} " in series:
+            if folded[at] in _SPELLED_NUMBERS or _ITERATION.fullmatch(token):
+                words.append(_Word(0, start, token, number_in(token), True))
+            at += 1
         elif (
             token.isdecimal() and (sign := _NUMERO.search(text[:start])) and not (is_thing(before) and len(before) > 2)
         ):
@@ -558,7 +685,8 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
                 _SHAPE.search(text[max(start - 5, 0) : start]) and before not in _RESULTS
             )
             found = _split(start, token, series)
-            if "output" in series and _LETTERED.search(text[: start + len(token)]) and at + 1 == len(tokens):
+            lettered = _LETTERED.search(text[: start + len(token)]) if at + 1 == len(tokens) else None
+            if lettered and f"{lettered['word'].casefold()} a" in series:
                 found = [_Word(0, start, token, number_in(token), True)]
             words += [word._replace(is_free=False) if is_assigned else word for word in found]
             at += 1
@@ -576,7 +704,7 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
     if numbered and numbered["word"] in _REPEATS:
         return 1
     if of_n:
-        return int(of_n["word"] in _COUNTED if of_n["word"] else not is_thing(before))
+        return int(of_n["word"] in _COUNTED | {"r"} if of_n["word"] else not is_thing(before))
     if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
         return 3
     counted = (ordinal["word"] or ordinal["counted"] or "") if ordinal else ""
@@ -588,7 +716,13 @@ def _counter_length(before: str, token: str, following: str, third: str, fourth:
         return 4
     if token in _REPEATS and (_K_OF_N.fullmatch(following) or following.isdecimal() or following in _SPELLED):
         return 2
-    if ordinal and following in _REPEATS and not third.isdecimal() and not _is_duration(ordinal, following):
+    is_marked = ordinal is not None and not token.isdecimal()
+    if (
+        ordinal
+        and following in (_COUNTED if is_marked else _REPEATS)
+        and not third.isdecimal()
+        and not _is_duration(ordinal, following)
+    ):
         return 2
     if token in _SPELLED_ORDINALS and following in _COUNTED:
         return 2

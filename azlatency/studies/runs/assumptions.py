@@ -28,8 +28,8 @@ from azlatency.studies.runs.treatments import (
     NUMBER_COUNTS,
     ONE_CLIENT,
     ONE_SERVER,
+    counting_labels,
     labels_apart,
-    numbers_alone,
 )
 from azlatency.studies.store.study import Study
 
@@ -75,14 +75,14 @@ def assumptions(study: Study | Logs) -> list[str]:
 def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
     """Yield which numbers are assumed to count repeats, of names and of labels, and the lines that separate them."""
     counted = repeated[repeated["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
-    numbers = [tuple(numbers_alone(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
+    numbers = [tuple(counting_labels(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
     of_groups = counted.assign(numbers=numbers).groupby(["path", "method"], dropna=False)
     by_name, by_label = (of_groups[column].transform("nunique") > 1 for column in ("file", "numbers"))
     letters = {levels_of(file)[-1][-2:] for file in counted["file"][by_name]}
     what = "letter" if len(letters) > 1 and all(map(_LETTER.fullmatch, letters)) else "number"
     for where, those, separating in (
         (f"the last {what} in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
-        ("labels that are only numbers count repeats", counted[by_label], _by_label),
+        ("labels that differ in a number or in the time only count repeats", counted[by_label], _by_label),
     ):
         if len(those):
             first, *lines = separating(those, runs) or [""]
@@ -91,12 +91,12 @@ def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
 
 
 def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
-    """Return the entries that keep runs apart by labels that are only numbers, if nothing else tells runs apart."""
+    """Return the entries that keep apart runs whose labels are assumed to count, if nothing else tells runs apart."""
     if counted["assumed"].str.contains(f"{FROM_NAME}|{FROM_LABEL}").any():
         return []  # an entry for "1" would join the first runs of all treatments
     files = below_common_folder(counted["file"], runs["file"])
     labels = list(
-        dict.fromkeys(label for heading in counted["heading"] for label in numbers_alone(heading.split(JOINED)))
+        dict.fromkeys(label for heading in counted["heading"] for label in counting_labels(heading.split(JOINED)))
     )
     chosen = [toml_lines(transcript=_glob(files), heading=literal(label), scenario=label) for label in labels]
     head = "; if they name things, add to the end of study.toml:"
@@ -311,8 +311,8 @@ def _doubtful(study: Study | Logs, every_run: pd.DataFrame) -> Iterator[str]:
         doubtful = runs[runs["unknown"].fillna("").str.contains(DOUBTFUL)]
         for _, group in grouped(doubtful, ["path", "method"]):
             files = below_common_folder(group["file"], every_run["file"])
-            of_labels = len(files) == 1 and bool(numbers_alone(str(group["heading"].iloc[0]).split(JOINED)))
-            number = "label that is a number" if of_labels else "last number"
+            of_labels = len(files) == 1 and bool(counting_labels(str(group["heading"].iloc[0]).split(JOINED)))
+            number = "number of the label" if of_labels else "last number"
             yield (
                 f"not pooled: {named(files)}: their values are more than 4 times apart, so the {number} may "
                 "name a thing"

@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, groupby, pairwise
+from itertools import chain, combinations, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from azlatency.studies.manifest.names import (
     is_thing,
     is_tool,
     label_text,
+    may_count,
     number_in,
     read_name,
     says_again,
@@ -312,7 +313,7 @@ def with_inherited(
         chains: list[_Chain] = []
         seen: set[tuple[str, ...]] = set()
         counted: set[tuple[str, ...]] = set()
-        for texts, keys in zip(parts, _compared_parts(parts, [ends[run] for run in runs])[0], strict=True):
+        for texts, keys in zip(parts, _compared_parts(parts, [ends[run] for run in runs]), strict=True):
             above, chain = chains[-1] if chains else _Chain(), _Chain()
             for at, (text, key) in enumerate(zip(texts, keys, strict=True)):
                 place = len(chain.keys)
@@ -356,12 +357,12 @@ def _heads(labels: Sequence[tuple[str, ...]]) -> list[int | None]:
 def labels_apart(
     headings: Sequence[str | None], ends: Sequence[Collection[str]] | None = None
 ) -> list[tuple[str, bool]]:
-    """Return what the label of each run says that not all say, and whether a label that is a number counts repeats.
+    """Return what the label of each run says that not all say, and whether others are assumed to count repeats.
 
     ``ends`` are the addresses of the client and the server of each run.
     """
     parts = [_parts(heading) for heading in headings]
-    compared, counts = _compared_parts(parts, ends or [()] * len(parts))
+    compared = _compared_parts(parts, ends or [()] * len(parts))
     common = set.intersection(*map(set, compared)) | {""}
     # Labels that differ in a counter only are shown as the first of them.
     shown: dict[str, str] = {}
@@ -369,32 +370,36 @@ def labels_apart(
         for text, key in zip(texts, keys, strict=True):
             shown.setdefault(key, text.strip(_MARKS))
     apart = [JOINED.join(shown[key] for key in dict.fromkeys(keys) if key not in common) for keys in compared]
-    return list(zip(apart, counts, strict=True))
+    counting: dict[str, set[tuple[str, ...]]] = {}
+    for label, texts in zip(apart, parts, strict=True):
+        counting.setdefault(label, set()).add(tuple(counting_labels(texts)))
+    # One bare number counts nothing.
+    counts = {
+        label: len(those - {()}) > 1 or (len(those) > 1 and any(map(may_count, chain(*those))))
+        for label, those in counting.items()
+    }
+    return [(label, counts[label]) for label in apart]
 
 
 def _parts(heading: str | None) -> list[str]:
     return list(filter(None, (heading or "").split(JOINED)))
 
 
-def _compared_parts(
-    parts: Sequence[Sequence[str]], ends: Sequence[Collection[str]]
-) -> tuple[list[list[str]], list[bool]]:
-    """Return what is compared of each label, nothing of those that count, and which runs have a number that counts."""
+def _compared_parts(parts: Sequence[Sequence[str]], ends: Sequence[Collection[str]]) -> list[list[str]]:
+    """Return what is compared of each label, nothing of those that count."""
     # "=== 1 ===" … "=== 3 ===" count, "=== 64 ===" and "=== 1400 ===" do not.
-    alone = {text for texts in parts for text in numbers_alone(texts)}
-    numbers = {*map(number_in, alone)}
-    counting = alone if without_gap(numbers) else set()
+    alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
+    counting = alone if without_gap({*map(number_in, alone)}) else set()
     series = series_that_count((text for texts in parts for text in texts if text not in counting), are_labels=True)
-    compared = [
+    return [
         ["" if text in counting else _compared(text.strip(_MARKS), series, tuple(known)) for text in texts]
         for texts, known in zip(parts, ends, strict=True)
     ]
-    return compared, [len(numbers) > 1 and not counting.isdisjoint(texts) for texts in parts]
 
 
-def numbers_alone(labels: Iterable[str]) -> list[str]:
-    """Return the labels that are nothing but a number."""
-    return [text for text in labels if NUMBER_ALONE.fullmatch(text)]
+def counting_labels(labels: Iterable[str]) -> list[str]:
+    """Return the labels that are assumed to count repeats if they differ: nothing but a number, and `may_count`."""
+    return [text for text in labels if NUMBER_ALONE.fullmatch(text) or may_count(text)]
 
 
 @lru_cache(maxsize=8192)
