@@ -341,7 +341,7 @@ def _effects(steps: pd.DataFrame, links: pd.DataFrame) -> pd.DataFrame:
         high=steps["ratio_high"].where(is_known, steps["measured_high"].where(is_range)),
         middle=steps["ratio"].fillna((steps["measured_low"] * steps["measured_high"]) ** 0.5),
         truth=steps["path"].map(truths) / steps["base_path"].map(truths),
-        mark=steps["verdict"].where(steps["origin"] == "log", "reported"),
+        mark=steps["verdict"].mask(steps["ratio_low"].isna(), "not_tested").where(steps["origin"] == "log", "reported"),
         n=steps["n_candidate"].where(steps["origin"] == "log"),
     )
 

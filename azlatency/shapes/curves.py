@@ -237,13 +237,14 @@ def _name_ends(
     low, high = map(math.log, axis.get_ylim())
     heights = {path: (math.log(median_high(some)) - low) / (high - low) for path, some in ends.items()}
     of_pair: dict[str, list[float]] = {}
+    of_axes: Any = axis.transAxes
     for path, height in heights.items():
         of_pair.setdefault(look[path].mark, []).append(height)
     order = sorted(heights, key=lambda path: (mean(of_pair[look[path].mark]), look[path].mark, heights[path]))
     for path, spot in zip(order, spread([heights[path] for path in order], least=least), strict=True):
         # The mark and the dash of the line, for readers who see no colours.
         mark: dict[str, Any] = {"marker": look[path].mark, "markersize": 3, "markevery": [1], "clip_on": False}
-        inches = axis.figure.dpi_scale_trans + ScaledTranslation(1, spot, axis.transAxes)
+        inches = axis.figure.dpi_scale_trans + ScaledTranslation(1, spot, of_axes)
         mark |= {"color": look[path].colour, "linestyle": look[path].dash, "transform": inches}
         (piece,) = axis.plot(_PIECE, [0] * len(_PIECE), **mark)
         piece.set_gid(f"end of {path}")

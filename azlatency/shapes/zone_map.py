@@ -38,7 +38,7 @@ _FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
 _WIDE, _ASIDE = 12, 0.3
 _SCHEMATIC = "schematic: places and lengths mean nothing"
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
-_WIDEST, _INSIDE = 0.28, 0.3
+_WIDEST, _INSIDE = 0.22, 0.3
 
 
 @styled
