@@ -47,7 +47,7 @@ _REPEATS_TEXT = f"""
 """
 #: The same for times. A bare number in front of one of these is a duration: ``24 hour``.
 _TIMES_TEXT = """
-    day week night hour dia gun kw tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno
+    day week night hour dia gun kw wk tag woche nacht stunde jour semaine nuit heure día semana noche hora noite giorno
     settimana notte ora uur dzień gün день неделя ночь час
 """
 _TIMES = _words_in(_TIMES_TEXT)
@@ -63,7 +63,7 @@ _RESULTS_TEXT = """
 _OUTPUTS_TEXT = """
     result results res output out log logs data dump capture measurement measurements report trace snapshot record
     records evaluation stdout stderr ergebnis ergebnisse ausgabe protokoll resultado salida resultat
-    typescript
+    typescript wynik wyniki risultato risultati
 """
 _OUTPUTS = frozenset(_OUTPUTS_TEXT.split())
 _TOOLS_TEXT = """
@@ -336,13 +336,13 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that then it its is was a an i we ran did measured measuring same result results output time times
-    test run measurement still here ok okay fine good looks just to be sure for check place half bit little few some und
-    das gleiche ergebnis ein eine test zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois
-    vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel eine zwei drei fünf zehn
-    nearly almost demi deux trois cinq dix media dos tres cinco diez
+    and now the this that then it its is was a an i we ran did waited measured measuring same result results output
+    time times test run measurement still here ok okay fine good looks just to be sure for check place half bit little
+    few some und das gleiche ergebnis ein eine zur sicherheit et une le même résultat y el mismo resultado más e o
+    mesmo fois vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf
+    zehn nearly almost demi deux trois cinq dix media dos tres cinco diez
 """
-_SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT)
+_SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT) | _SPELLED_ORDINALS | _BARE
 _letters_of = re.compile(r"[^\W\d_]+").findall
 #: Addresses; UUIDs and the number or letter of a list tell no labels apart.
 _ADDRESS_OR_NUMBER = re.compile(
@@ -604,7 +604,7 @@ def number_in(text: str) -> int:
 def says_again(text: str) -> bool:
     """Return whether a label says nothing but that its run repeats the one above it, or that time passed since then."""
     rest, count = _LATER.subn(" ", _AGAIN.sub("\0", text.casefold()))
-    return (count > 0 or "\0" in rest) and (_SAYS_AGAIN | _SPELLED_ORDINALS).issuperset(_letters_of(rest))
+    return (count > 0 or "\0" in rest) and _SAYS_AGAIN.issuperset(_letters_of(rest))
 
 
 def may_count(label: str) -> bool:
@@ -622,7 +622,10 @@ def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collectio
     text = re.sub(r"[\[(]?(?<![\w.])\d{1,9}/\d{1,9}[\])]?", " ", text)
     if says_again(text):
         return ""
-    return " ".join(word.text for word in _words(_NUMBERED_LABEL.sub(" ", text), series) if not word.is_counter)
+    words = _words(_NUMBERED_LABEL.sub(" ", text), series)
+    said = [word.text for word in words if not word.is_counter]
+    is_count = len(said) < len(words) and _SAYS_AGAIN.issuperset(map(str.casefold, said))  # "and a second run"
+    return "" if is_count else " ".join(said)
 
 
 def _without_times(text: str, filling: str) -> str:

@@ -41,6 +41,11 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         [f"measurement_{letter}.log" for letter in "ABCD"],
         ["eu-us #1.log", "eu-us #2.log"],
         ["samples/s01.txt", "samples/s04.txt"],
+        ["it1.log", "it2.log", "it3.log"],
+        ["x/jan.log", "x/feb.log", "x/mar.log"],
+        ["ping_sa.log", "ping_so.log", "ping_mo.log"],
+        ["messung.txt", "messung - Kopie.txt", "messung - Kopie (2).txt"],
+        [f"20240312_1015{number}_5e90b4f3-7c1a-4d88-b2e6-0f9a3c7d1e{number}.log" for number in (10, 20)],
         ["lunes.txt", "miercoles.txt", "sábado.txt"],
         ["ping.log", "ping_retest.log"],
         *(
@@ -77,6 +82,11 @@ def test_repeats(files: list[str]) -> None:
         (["result_A", "result_B"], ["A", "B"]),  # two letters may be two treatments
         (["ping_A", "ping_B", "ping_C"], ["A", "B", "C"]),
         (["client #1", "client #2"], ["client 1", "client 2"]),
+        (["it1", "fr1"], ["it1", "fr1"]),
+        (["ping_de", "ping_fr", "ping_sa"], ["de", "fr", "sa"]),  # countries
+        (["jan", "feb", "eva"], ["jan", "feb", "eva"]),
+        (["node_one", "node_two", "node_three"], ["one", "two", "three"]),
+        (["20240312_101500_1400", "20240312_101800_9000"], ["1400", "9000"]),
         (["ping_1_walls", "ping_2_walls"], ["1", "2"]),
         (["10.05.23_lan", "11.05.23_lan", "12.05.23_wlan"], ["lan", "lan", "wlan"]),
         (["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"], ["aa-bb-cc-00-00-01", "aa-bb-cc-00-00-02"]),
@@ -132,6 +142,25 @@ def test_numbers_of_siblings_of_one_shape_count_together(words: list[str], count
     assert scenarios(switches)[2:] == switches[2:], "0 and 1 may switch a setting"
 
 
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("idle loaded", 2),
+        ("cubic bbr", 2),
+        ("idle", 3),  # one word alone: three things
+        ("eu us", 6),  # zones of regions
+        ("idle router", 6),
+        ("eu_idle eu_busy", 6),
+        ("frankfurt dublin", 6),  # words that nobody knows
+    ],
+)
+def test_letters_below_conditions_count_and_those_of_places_do_not(words: str, count: int) -> None:
+    names = [f"{word}_{letter}.log" for word in words.split() for letter in "abc"]
+    found = treatments([0] * len(names), names, [None] * len(names), [frozenset()] * len(names))
+    assert len({each.scenario for each in found}) == count
+    assert all((NUMBER_COUNTS in each.assumed) == (count == 2) for each in found)
+
+
 def test_only_runs_of_one_group_are_compared() -> None:
     found = treatments(["ping", "iperf3"], ["a/x", "b/y"], [None, None], [frozenset(), frozenset()])
     assert [each.scenario for each in found] == [None, None]
@@ -160,6 +189,10 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
         (["off", "on", "on", "off"], ["off", "on", "on", "off"]),
         (["off", "on", "Run 2 / off", "Run 2 / on"], ["off", "on", "off", "on"]),
         (["A", "later", "B", "later"], ["A", "A / later", "B", "B / later"]),
+        (["A", "Ten minutes later", "B", "Ten minutes later"], ["A", "A", "B", "B"]),
+        (["A", "After ten minutes of load"], ["A", "After ten minutes of load"]),
+        (["A", "The second one"], ["A", "The second one"]),  # perhaps another server
+        (["A", "And a second run", "B"], ["A", "A", "B"]),
         (["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"], ["via 10.0.0.1", "via 10.0.0.2", "via 10.0.0.1"]),
     ],
 )
@@ -193,6 +226,8 @@ def test_what_is_assumed_is_said() -> None:
     assert treatments([0] * 2, ["x", "x"], ["A", "B"], nothing[:2])[0].assumed == (FROM_LABEL,)
     assert treatments([0] * 2, ["run1", "run2"], [None] * 2, nothing[:2])[0].assumed == ()
     assert treatments([0] * 2, ["x", "x"], ["=== 0 ===", "=== 1 ==="], nothing[:2])[0].assumed == (NUMBER_COUNTS,)
+    for labels in (["Test 1", "Test 3"], ["A", "A / an hour later"]):
+        assert treatments([0] * 2, ["x", "x"], labels, nothing[:2])[0].assumed == (NUMBER_COUNTS,)
     letters = [f"measurement_{letter}.log" for letter in "ABCD"]
     assert treatments([0] * 4, letters, [None] * 4, nothing)[0].assumed == (NUMBER_COUNTS,)
     assert treatments([0] * 2, ["x", "x"], ["=== 1 ===", "=== 1 ==="], nothing[:2])[0].assumed == ()
