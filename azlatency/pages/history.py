@@ -131,8 +131,9 @@ def changes(found: History) -> Table | Note:
         "after": _value(found, "after"),
         "change": text(words.size, right=True),
         "label in force": text(words.labelled, "–"),
-        "flags": flags(hide=("one_printed_step", "new_tool_version")),
     }
+    if found.changes["flags"].str.contains("date_of_others").any():
+        columns["flags"] = flags(hide=("one_printed_step", "new_tool_version"))
     notes = [
         "Before and after: medians of the points of the two levels (loss: means). Change: difference of the levels, "
         "and ratio (ranks or Welch’s t) with its 95 % interval."
