@@ -502,6 +502,9 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
                 glued.setdefault(tool, set()).add(int(match[1]))
+            # The first of ``iperf3``, ``iperf32``, ``iperf33`` has no number.
+            if tool in _WITH_DIGIT and re.search(rf"(?<![^\W_]){tool}(?![^\W_])", level.casefold()):
+                glued.setdefault(tool, set()).add(1)
     series = _sequences(paths) | _lettered(paths)
     tools = {tool for tool, numbers in glued.items() if len(numbers) > 1 and without_gap(numbers)}
     series |= {f"{tool}*" for tool in tools if tool[:-1] not in tools}

@@ -151,6 +151,8 @@ def _drafted(study: Study | Logs) -> str:
     return f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}" if patterns else ""
 
 
+#: The number of a kind of names, with what separates it.
+_NUMBER_OF_KIND = re.compile(r"[-_. ]?\*(?=[^*]*$)")
 #: What an entry joins if names or labels differ in one word.
 _ALL = "all of these are"
 
@@ -283,8 +285,14 @@ def _by_heading(scenarios: Sequence[str], files: Sequence[str]) -> list[str]:
     return _limited([["[[run]]", *lines] for lines in chosen])
 
 
-def _of_number(kind: str, files: Sequence[str], kinds: Iterable[str]) -> list[str]:
-    """Return the line that chooses files whose names differ in their last number, and no other file."""
+def _of_number(kind: str, files: Sequence[str], kinds: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the line that chooses files whose names differ in their last number, and no other file.
+
+    A file of that name without the number is the first of them: ``lan.txt``, ``lan2.txt``.
+    """
+    first = [name for others in kinds.values() for name in others if literal(name) == _NUMBER_OF_KIND.sub("", kind)]
+    if first:
+        return [_log_of([*first, *files])]
     # A pattern matches in any folder, and has its own meaning of braces and stars.
     if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
         return toml_lines(pattern=_LAST_NUMBER.sub("{repeat}", files[0]))

@@ -6,6 +6,7 @@ runs; what nothing tells apart is assumed to be the same, and the assumption is 
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
 from collections import Counter
@@ -36,6 +37,7 @@ from azlatency.studies.manifest.names import (
     without_gap,
 )
 
+_NUMBERS = re.compile(r"\d+")
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
@@ -94,6 +96,10 @@ def treatments(
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
+    shared = posixpath.commonpath([f"/{posixpath.dirname(file)}" for file in (*files, *others)])[1:] if files else ""
+    # The number of the folder of all counts nothing: az.parse("2"). Its words say what numbers below it are.
+    words = _NUMBERS.sub("", shared).lstrip("/")
+    files, others = ([f"{words}{file.removeprefix(shared)}".lstrip("/") for file in each] for each in (files, others))
     series = series_that_count([*files, *others])
     series |= siblings_that_count(dict.fromkeys(files), series)
     taken = _numbers_of(others)

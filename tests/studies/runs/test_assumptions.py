@@ -414,3 +414,13 @@ def test_one_advice_is_given_once_and_says_whether_it_joins_all(tmp_path: Path) 
 def test_a_number_of_single_runs_counts_no_repeats(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, "near_0.log", "far_0.log"))
     assert "kept apart by their names: far, near" in found and not any("counts repeats" in line for line in found)
+
+
+def test_a_file_without_a_number_is_the_first_of_those_that_a_line_joins() -> None:
+    files = ["lan.txt", "lan2.txt", "lan3.txt", "iperf3_wifi.txt", "iperf3_wifi2.txt", "iperf3_wifi3.txt"]
+    entries = joining_entries(files, [file.removesuffix(".txt") for file in files])
+    chosen = [line for line in entries if line.startswith("log")]
+    assert chosen == [
+        'log = ["lan.txt", "lan2.txt", "lan3.txt"]',
+        'log = ["iperf3_wifi.txt", "iperf3_wifi2.txt", "iperf3_wifi3.txt"]',
+    ]

@@ -37,6 +37,9 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["az1-az2_r1.log", "az1-az2_r2.log", "az1-az2_r4.log", "az1-az2_r5.log"],  # the third run was lost
         ["x.log", "x.txt.gz"],
         ["iperf31.log", "iperf32.log", "iperf33.log", "iperf34.log"],
+        ["iperf3.txt", "iperf32.txt", "iperf33.txt", "iperf34.txt"],
+        # A folder of all.
+        *([f"{folder}/ping{number}.txt" for number in ("", 2, 3, 4)] for folder in ("2", "dump3", "2024/1")),
         [f"ping{number}.log" for number in range(1, 8)],
         [f"measurement_{letter}.log" for letter in "ABCD"],
         ["eu-us #1.log", "eu-us #2.log"],
@@ -63,6 +66,7 @@ def test_repeats(files: list[str]) -> None:
     [
         (["cubic_1", "cubic_2", "vegas_1", "vegas_2"], ["cubic", "cubic", "vegas", "vegas"]),
         (["ping_1", "ping_2", "ping_4"], ["1", "2", "4"]),
+        (["loss/1/run1", "loss/1/run2", "loss/2/run1"], ["1", "1", "2"]),
         (["ping_64", "ping_512"], ["64", "512"]),
         (["r5", "r6", "r7"], ["r5", "r6", "r7"]),  # types of machines
         (["a/rps_1000", "a/rps_3000"], ["rps_1000", "rps_3000"]),
