@@ -155,6 +155,8 @@ def size(change: Row) -> str:
 
 def in_percent(change: Row) -> str:
     """Return the size of a change of level in percent, the same as `size` gives, else both levels."""
+    if any(math.isinf(change.get(end, 0.0)) for end in ("before", "after")):
+        return "lost" if math.isinf(change["after"]) else "no longer lost"
     if not change["before"] or is_rounding(change):
         return size(change)
     ratio = change["after"] / change["before"] if is_missing(change["ratio"]) else change["ratio"]
@@ -266,7 +268,8 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
             sentences.append(f"{text.format(n=len(rows), which=_largest(rows))}.")
         if kind == "oldest" and len(together):
             until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
-            low, high = (in_percent({"before": 1.0, "ratio": together["ratio"].agg(end)}) for end in ("min", "max"))
+            ratios = together.loc[together["ratio"].between(0, math.inf, inclusive="neither"), "ratio"]
+            low, high = (in_percent({"before": 1.0, "ratio": ratios.agg(end)}) for end in ("min", "max"))
             sentences.append(
                 f"{len(together)} series moved by {low} to {high} after their first points, until {until} at the "
                 f"latest ({_largest(together)}): too few points to test. So many together: look for a change of the "

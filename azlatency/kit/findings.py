@@ -80,7 +80,9 @@ def hidden_levels(typical: pd.DataFrame) -> list[Finding]:
     if series.empty:
         return []
     names = join_by_method(series)
-    return [act(f"A typical run may hide a level that changed: see the page *History* for {names}.")]
+    return [
+        act(f"Runs that resemble their neighbours may hide a change of level; the page *History* tests it: {names}.")
+    ]
 
 
 def has_flag(frame: pd.DataFrame, *names: str) -> pd.Series:

@@ -101,7 +101,7 @@ def _explained(rows: list[dict[Any, Any]]) -> list[str]:
 def looks_limited(rates: pd.Series, placements: pd.Series) -> str:
     """Say that rates of several placements are so equal that a limit of both explains them better than their paths."""
     is_equal = placements.nunique() > 1 and 0 < rates.max() <= _EQUAL * rates.min()
-    return f"; equal within {percent(_EQUAL - 1)}, as a limit of the rate would make them" if is_equal else ""
+    return f"; equal within {percent(_EQUAL - 1)}, as expected if both are rate-limited" if is_equal else ""
 
 
 def with_more_connections(runs: pd.DataFrame, method: str) -> str:

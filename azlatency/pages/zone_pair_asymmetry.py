@@ -406,7 +406,9 @@ def _most_changed(pairs: pd.DataFrame) -> str:
         return f"are not told apart, within **{most}** {interval}"
     if inconclusive:
         alike = f"{len(pairs) - inconclusive} of {len(pairs)} pairs alike, {inconclusive} inconclusive"
-        return f"show no confirmed difference: {alike}; typical ratios within **{most}** {interval}"
+        return (
+            f"show no confirmed difference: {alike}; ratios within {measured}, intervals within **{most}** {interval}"
+        )
     return f"show no difference, bounds within **{most}** {interval}"
 
 

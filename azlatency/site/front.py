@@ -250,15 +250,14 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:
     """Return the questions of readers that any of the studies answers: with logs before what a text reports."""
     found = []
+    sources = told_apart(sources)
     for key, question in QUESTIONS.items():
         some = [(source, source.card.readers[key]) for source in sources if key in source.card.readers]
         # An emulated lab answers only what no study of a real cloud does.
         real = [(source, parts) for source, parts in some if not source.emulated]
         if some:
             answers = sorted(real or some, key=lambda answer: answer[0].card.badge_text == QUOTED)
-            named = told_apart([source for source, _ in answers])
-            said = tuple((source, parts) for source, (_, parts) in zip(named, answers, strict=True))
-            found.append(Tile(key=key, question=question, answers=said))
+            found.append(Tile(key=key, question=question, answers=tuple(answers)))
     return tuple(found)
 
 
@@ -328,7 +327,8 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
             waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
         of_zones = "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
         said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
-    others = [f"Not {join_words(left_out)}: other numbers of zones or pairs"] if said and left_out else []
+    verb = "is" if len(left_out) == 1 else "are"
+    others = [f"{join_words(left_out)} {verb} left out: not three zones with all pairs"] if said and left_out else []
     return (*said, *others)
 
 

@@ -80,7 +80,7 @@ def test_a_typical_rate_of_a_series_that_changed_leads_to_its_history() -> None:
     """From round 46 on, az3a → az2a carries half of what the typical run of all 60 rounds says."""
     runs = az.throughput(load("emulated-nights"))
     found = str(page.find(runs, az.summarize(runs, "throughput_bit_s")))
-    assert "may hide a level that changed: see the page *History* for az2a → az3a and az3a → az2a (iperf3 TCP)" in found
+    assert "may hide a change of level; the page *History* tests it: az2a → az3a and az3a → az2a (iperf3 TCP)" in found
 
 
 def test_a_table_of_single_runs_has_no_empty_columns(cni: Study) -> None:

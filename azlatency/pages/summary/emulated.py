@@ -93,20 +93,23 @@ def _planted_changes(study: Study) -> Sentence:
     if shown is None or shown.series["level"].isna().all():
         return ()
     is_planted = pd.Series(False, index=shown.changes.index)
-    seen = 0
+    seen, moved = 0, set[str]()
     for links, first in planted:
         paths = links | {str(NetworkPath.parse(link).reversed()) for link in links}
         # Positions count from 0, rounds from 1.
         is_this = shown.changes["path"].isin(paths)
         is_this &= (shown.changes["at_low"] < first) & (first <= shown.changes["at_high"] + 1)
         seen += bool(is_this.any())
+        moved |= paths & {*shown.series["path"]} if is_this.any() else set()
         is_planted |= is_this
     others = int((~is_planted).sum())
     routes = len(route_changes(study))
     keys = {"route_changes": routes > 0, "link_changes": len(planted) > routes}
     refs = [FileRef("truth.json", key) for key, is_there in keys.items() if is_there]
     end = f", and {count_of(others, 'other change')}" if others else ", and no other"
-    return "The history shows ", Linked(f"{seen} of {len(planted)}", *refs), f" planted changes{end}. "
+    found = shown.changes.loc[is_planted, "path"].nunique()
+    on = f" (on {found} of the {len(moved)} paths that it moved)" if seen == 1 and found < len(moved) else ""
+    return "The history shows ", Linked(f"{seen} of {len(planted)}", *refs), f" planted changes{on}{end}. "
 
 
 def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:

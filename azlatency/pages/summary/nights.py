@@ -98,9 +98,9 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
         first = Linked(in_percent(early[0]), _points_of(early[0]))
-        most = f"{names[early[0]['path']]} "
+        few = "moved soon after their series began, too few windows to test"
         sentence += (
-            f"; {count_of(len(early), 'path')} moved early, with too few windows before: largest {most}",
+            f"; {count_of(len(early), 'path')} {few}: largest {names[early[0]['path']]} ",
             first,
         )
     for start, regions in (
@@ -118,7 +118,9 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     ``runs``: as in `changes_by_date`.
     """
     last = last_of_each(found)
-    if last.empty or found.series["window_ns"].isna().any():
+    if found.series["window_ns"].isna().any():
+        return Note("This study has no published series.")
+    if last.empty:
         return Note("No level of a published series changed.")
     names, column = _names(runs), VALUE_COLUMNS[last["metric"].iloc[0]]
     step, late = runs[f"{column}_resolution"].max(), newest_moves(found, sightings(found))

@@ -72,7 +72,8 @@ def mean_rate(
         low, high = row["estimate"] - half, row["estimate"] + half
         flags += ["constant"] if variance == 0 else []
         row |= {"n_effective": effective, **_dependence_checks(x)}
-        if low < 0 <= x.min():  # no rate is negative: the run has too few independent intervals
+        # No rate is negative, and a mean is within its values: the run has too few independent intervals.
+        if low < 0 <= x.min() or (n >= DEPENDENT and low < x.min() and high > x.max()):
             flags.append("few_effective")
         else:
             row |= {"low": low, "high": high}

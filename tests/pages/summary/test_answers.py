@@ -231,7 +231,9 @@ def test_an_emulated_study_counts_the_planted_changes_that_its_history_shows() -
     assert "The history shows **2 of 3** planted changes, and no other. " in text
     assert "**Both confidence intervals** contain the recorded delay" in text
     # Its changed route: zones 1 and 3 from round 8 on.
-    assert "The history shows **1 of 1** planted changes, and no other. " in said(load_card("emulated-cloud"))
+    assert "The history shows **1 of 1** planted changes (on 1 of the 4 paths that it moved), and no other. " in said(
+        load_card("emulated-cloud")
+    )
     assert "planted" not in said(load_card("emulated-zones"))
 
 

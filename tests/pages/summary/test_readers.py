@@ -33,7 +33,7 @@ SAID = {
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
         "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP); "
-        "equal within 1 %, as a limit of the rate would make them",
+        "equal within 1 %, as expected if both are rate-limited",
         "loss": "ping lost 0 of 40 packets and iperf3 TCP retransmitted 0 segments in a run",
     },
     "uksouth-echo-latency": {
@@ -50,9 +50,9 @@ SAID = {
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
-        "paths moved early, with too few windows before: largest Tokyo tok02–tok05 −33 %; too short to test: Chennai "
-        "and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and Toronto; each date is "
-        "the end of a mean over 30 days, so weekly means may show the change earlier",
+        "paths moved soon after their series began, too few windows to test: largest Tokyo tok02–tok05 −33 %; too "
+        "short to test: Chennai and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
+        "Toronto; each date is the end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 2.32 "
         "times (us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
     },
