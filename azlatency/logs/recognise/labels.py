@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice, pairwise
@@ -100,6 +100,11 @@ _COMMENTED = re.compile(r"\S{0,80}[$%❯»]\s+#\s")
 #: Their output is what a person says, or the kernel and the settings of the machine.
 _SHOWING = re.compile(r"\b(?:uname|sysctl)\b")
 _SAYING = re.compile(rf"\b(?:echo|printf)\b|{_SHOWING.pattern}")
+#: Their output differs each time, and says nothing of the run.
+_VOLATILE = re.compile(
+    r"\b(?:date|uptime|loadavg|free|top|htop|ps|ss|netstat|who|w|last|vmstat|df|du|ls|pwd|cd|git|statistics|interrupts"
+    r"|meminfo|sensors|temp|curl|wget|sleep|time|ifconfig|history|journalctl|dmesg|kubectl get)\b|\bip -s|\./|\.sh\b"
+)
 #: What a command prints that failed, and what tail prints above a file.
 _FAILED = re.compile(r"not found\b|permission denied|not permitted|no such file", re.IGNORECASE)
 _FILE_BANNER = re.compile(r"==> \S{1,200} <==")
@@ -390,7 +395,9 @@ def _lines_outside(
 ) -> Iterator[_Label]:
     """Yield each label that stands outside of the runs, and is not the output of a command."""
     drawings = _drawings(lines)
-    shown = _shown_by(lines)
+    shown = _shown_by(lines, {number for number, _ in lines if _is_inside(number, spans)}.union(boundaries))
+    # What a person typed to show a state that was another one elsewhere.
+    states = {line for outputs in shown.values() if len({*outputs.values()}) > 1 for line in outputs}
     at, above, is_output, is_after_output = 0, 0, False, False
     for place, (number, text) in enumerate(lines):
         while at < len(spans) and spans[at][1] < number:
@@ -400,7 +407,8 @@ def _lines_outside(
             following = next((text for below, text in lines[place + 1 : place + 2] if below == number + 1), "")
             has_failed = _COMMAND.match(text) is not None and _FAILED.search(following) is not None
             # "uname -r" between two runs tells them apart only if it printed something else elsewhere.
-            is_shown = bool(spans) and number > spans[0][0] and len(shown.get(_typed_text(text), ())) == 1
+            printed = {*shown.get(_typed_text(text), {}).values()}
+            is_shown = len(printed) == 1 and bool(_SHOWING.search(text)) and bool(spans) and number > spans[0][0]
             is_output, above = has_failed or is_shown or not (_SAYING.search(text) or _FENCE.match(text)), number
             is_after_output = is_output
             if titled := _TITLED.match(text[:_LONGEST]):
@@ -416,23 +424,33 @@ def _lines_outside(
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if number in drawings and not inside:
             label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)
+        if number in states:
+            label = _Label(number, text.strip(), is_sentence=True, is_caption=False, is_marked=False)
         if label is not None:
             is_after_output = False
             yield label
 
 
 def _typed_text(text: str) -> str:
-    """Return the command of a prompt that shows the kernel or a setting, if it is one."""
+    """Return the command of a prompt that may show the kernel or a setting, if it is one."""
     match = _COMMAND.match(text[:_LONGEST])
-    return match["command"] if match and _SHOWING.search(match["command"]) else ""
+    return match["command"] if match and not _VOLATILE.search(match["command"]) else ""
 
 
-def _shown_by(lines: Sequence[tuple[int, str]]) -> dict[str, set[str]]:
-    """Return what each command that shows the kernel or a setting printed."""
-    shown: dict[str, set[str]] = {}
-    for (number, text), (below, output) in pairwise(lines):
-        if below == number + 1 and (command := _typed_text(text)):
-            shown.setdefault(command, set()).add(output.strip())
+def _is_inside(number: int, spans: Sequence[tuple[int, int]]) -> bool:
+    place = bisect_right(spans, (number, inf)) - 1
+    return place >= 0 and number <= spans[place][1]
+
+
+def _shown_by(lines: Sequence[tuple[int, str]], of_runs: Collection[int]) -> dict[str, dict[int, str]]:
+    """Return by line what each command printed in one line that is no measurement; ``of_runs``: the lines of these."""
+    shown: dict[str, dict[int, str]] = {}
+    after = [*lines[2:], (0, "")]
+    for ((number, text), (below, output)), (third, following) in zip(pairwise(lines), after, strict=False):
+        is_all = third != below + 1 or third in of_runs or not following.strip() or _COMMAND.match(following)
+        is_state = below == number + 1 and below not in of_runs and (is_all or _SHOWING.search(text))
+        if is_state and (command := _typed_text(text)):
+            shown.setdefault(command, {})[below] = output.strip()
     return shown
 
 

@@ -192,6 +192,23 @@ def test_what_a_command_shows_counts_if_it_showed_something_else_elsewhere(tmp_p
     assert headings(tmp_path, "".join(kernels)) == ["5.15.0-91", "6.8.0-31"]
 
 
+@pytest.mark.parametrize(
+    ("command", "outputs", "labels"),
+    [
+        ("cat /proc/cmdline", ["root=/dev/sda ro", "root=/dev/sda ro idle=poll"], None),
+        ("cat /sys/class/net/eth0/mtu", ["1500", "9000"], None),
+        ("ethtool -k eth0 | grep receive", ["generic-receive-offload: on", "generic-receive-offload: off"], None),
+        ("cat /proc/loadavg", ["0.00 0.01 0.05 1/123 4567", "0.10 0.02 0.05 1/125 4599"], [None, None]),
+        ("cat /sys/class/net/eth0/mtu", ["1500", "1500"], [None, None]),
+    ],
+)
+def test_a_state_that_differs_tells_runs_apart(
+    tmp_path: Path, command: str, outputs: list[str], labels: list[str | None] | None
+) -> None:
+    runs = [f"[root@n1 ~]# {command}\n{output}\n[root@n1 ~]# ping -c 3 10.0.0.2\n{PING}" for output in outputs]
+    assert headings(tmp_path, "".join(runs)) == (labels or outputs)
+
+
 def test_a_text_in_parentheses_is_a_label(tmp_path: Path) -> None:
     text = f"(before the patch)\n{PING}(after the patch)\n{PING}"
     assert headings(tmp_path, text) == ["before the patch", "after the patch"]
