@@ -13,7 +13,7 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_tool, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_dated, is_tool, levels_of, read_name, split_path
 from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -344,9 +344,11 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
 
 
 def _without_numbers(kind: str) -> str:
-    """Return the words of a name without its number; not those of tools, so that runs of several have one scenario."""
+    """Return the words of a name without its number; not tools and dates, so that runs of several have one scenario."""
     texts = []
     for level in levels_of(kind):
+        if is_dated(level) and not any(map(str.isalpha, level)):
+            continue
         *words, end = _WORD.split(level.replace("*", ""))  # what stands in front of each word, and the word
         kept = [front + word for front, word in zip(words[::2], words[1::2], strict=True) if not is_tool(word)]
         texts.append("".join([*kept, end]).strip("-_. ="))

@@ -424,3 +424,9 @@ def test_a_file_without_a_number_is_the_first_of_those_that_a_line_joins() -> No
         'log = ["lan.txt", "lan2.txt", "lan3.txt"]',
         'log = ["iperf3_wifi.txt", "iperf3_wifi2.txt", "iperf3_wifi3.txt"]',
     ]
+
+
+def test_folders_that_are_dates_have_one_scenario() -> None:
+    files = [f"{day}/{time}.log" for day in (20240301, 20240302) for time in ("0915", "1215", "1515")]
+    entries = joining_entries(files, [file[9:13] for file in files])
+    assert [line for line in entries if line.startswith("scenario")] == ['scenario = "same"'] * 2
