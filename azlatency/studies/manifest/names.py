@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
-from itertools import cycle, islice
+from itertools import cycle, islice, takewhile
 from typing import NamedTuple
 
 from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE
@@ -452,6 +452,12 @@ def _is_plural(word: str) -> bool:
 def split_path(path: str) -> list[str]:
     """Return the names of the folders, archives and of the file of a path; a date in several folders is one name."""
     return _LEVELS.split(_DATE_FOLDERS.sub(lambda match: match[0].replace("/", "-"), path))
+
+
+def shared_folder(files: Iterable[str]) -> str:
+    """Return the folder that holds all files, with its slash; empty if none does."""
+    folders = zip(*(file.split("/")[:-1] for file in files), strict=False)
+    return "".join(f"{names[0]}/" for names in takewhile(lambda names: len({*names}) == 1, folders))
 
 
 def is_file_name(label: str) -> bool:

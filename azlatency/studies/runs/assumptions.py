@@ -13,7 +13,7 @@ import pandas as pd
 from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, join_words, literal, plain, printable, toml_lines, toml_text
-from azlatency.studies.manifest.names import is_dated, is_tool, levels_of, read_name, split_path
+from azlatency.studies.manifest.names import is_dated, is_tool, levels_of, read_name, shared_folder, split_path
 from azlatency.studies.manifest.path_pattern import MOST_FIELDS, PathPattern
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import doubtful_rows, in_words, named, used_runs, without_result
@@ -205,6 +205,7 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
         for kind, alike in kinds.items()
         if len({scenario_of[name] for name in alike}) > 1 and not _WITH_UNIT.search(kind)
     }
+    named_so = {literal(name): name for name in names}
     is_chain = are_labels and any(JOINED in name for name in names)
     # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
@@ -218,7 +219,11 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
         [
             [
                 "[[run]]",
-                *(toml_lines(transcript=_glob(files), heading=kind) if are_labels else _of_number(kind, alike, kinds)),
+                *(
+                    toml_lines(transcript=_glob(files), heading=kind)
+                    if are_labels
+                    else _of_number(kind, alike, named_so, kinds)
+                ),
                 *toml_lines(scenario=_without_numbers(kind.removeprefix(within))),
             ]
             for kind, alike in repeated.items()
@@ -285,14 +290,14 @@ def _by_heading(scenarios: Sequence[str], files: Sequence[str]) -> list[str]:
     return _limited([["[[run]]", *lines] for lines in chosen])
 
 
-def _of_number(kind: str, files: Sequence[str], kinds: Mapping[str, Sequence[str]]) -> list[str]:
+def _of_number(kind: str, files: Sequence[str], named_so: Mapping[str, str], kinds: Iterable[str]) -> list[str]:
     """Return the line that chooses files whose names differ in their last number, and no other file.
 
-    A file of that name without the number is the first of them: ``lan.txt``, ``lan2.txt``.
+    A file of that name without the number is the first of them: ``lan.txt``, ``lan2.txt``. ``named_so``: all files by
+    their literal patterns.
     """
-    first = [name for others in kinds.values() for name in others if literal(name) == _NUMBER_OF_KIND.sub("", kind)]
-    if first:
-        return [_log_of([*first, *files])]
+    if first := named_so.get(_NUMBER_OF_KIND.sub("", kind)):
+        return [_log_of([first, *files])]
     # A pattern matches in any folder, and has its own meaning of braces and stars.
     if {*"*{}"}.isdisjoint(files[0]) and not any(other.endswith((f"/{kind}", f"!{kind}")) for other in kinds):
         return toml_lines(pattern=_LAST_NUMBER.sub("{repeat}", files[0]))
@@ -339,8 +344,8 @@ def below_common_folder(files: Iterable[str], every_file: Iterable[str]) -> list
     chosen = list(dict.fromkeys(files))
     if not os.path.isabs(chosen[0]):
         return chosen
-    root = os.path.commonpath([os.path.dirname(file) for file in every_file])
-    return [file.removeprefix(root).lstrip("/") for file in chosen]
+    root = shared_folder(every_file)
+    return [file.removeprefix(root) for file in chosen]
 
 
 def _without_numbers(kind: str) -> str:

@@ -6,7 +6,6 @@ runs; what nothing tells apart is assumed to be the same, and the assumption is 
 
 from __future__ import annotations
 
-import posixpath
 import re
 import unicodedata
 from collections import Counter
@@ -32,6 +31,7 @@ from azlatency.studies.manifest.names import (
     says_again,
     says_no_amount,
     series_that_count,
+    shared_folder,
     siblings_that_count,
     split_path,
     without_gap,
@@ -96,10 +96,12 @@ def treatments(
     for place, group in enumerate(groups):
         places.setdefault(group, []).append(place)
     described = [Described(None, ())] * len(files)
-    shared = posixpath.commonpath([f"/{posixpath.dirname(file)}" for file in (*files, *others)])[1:] if files else ""
     # The number of the folder of all counts nothing: az.parse("2"). Its words say what numbers below it are.
-    words = _NUMBERS.sub("", shared).lstrip("/")
-    files, others = ([f"{words}{file.removeprefix(shared)}".lstrip("/") for file in each] for each in (files, others))
+    folder = shared_folder([*files, *others])
+    words = _NUMBERS.sub("", folder).strip("/")
+    files, others = (
+        ["/".join([words, file.removeprefix(folder)]).lstrip("/") for file in each] for each in (files, others)
+    )
     series = series_that_count([*files, *others])
     series |= siblings_that_count(dict.fromkeys(files), series)
     taken = _numbers_of(others)

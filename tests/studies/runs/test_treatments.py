@@ -39,7 +39,10 @@ def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None
         ["iperf31.log", "iperf32.log", "iperf33.log", "iperf34.log"],
         ["iperf3.txt", "iperf32.txt", "iperf33.txt", "iperf34.txt"],
         # A folder of all.
-        *([f"{folder}/ping{number}.txt" for number in ("", 2, 3, 4)] for folder in ("2", "dump3", "2024/1")),
+        *(
+            [f"{folder}/ping{number}.txt" for number in ("", 2, 3, 4)]
+            for folder in ("2", "dump3", "2024/1", "/tmp/2", "/a/dump-3")
+        ),
         [f"ping{number}.log" for number in range(1, 8)],
         [f"measurement_{letter}.log" for letter in "ABCD"],
         ["eu-us #1.log", "eu-us #2.log"],
