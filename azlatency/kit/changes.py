@@ -46,15 +46,15 @@ _ONE_STEP = "one_printed_step"
 def date(change: Row) -> str:
     """Return when the new level began: the day, with the time if the interval is within it, or the run.
 
-    Of a date that may be anywhere, its interval.
-
-    Of published windows, the day on which the first one at the new level ended.
+    Of published windows, the day on which the first one at the new level ended; of a date that may be anywhere, its
+    interval.
     """
     start, low, high = change["date"], change["date_low"], change["date_high"]
     if pd.isna(start):
         return f"run {change['at'] + 1}"
     if not date_is_known(change):
-        return " – ".join(day_of(end, change["window_ns"]) for end in (low, high))
+        days = dict.fromkeys(day_of(end, change["window_ns"]) for end in (low, high))
+        return " – ".join(days) if len(days) > 1 else f"{low:%Y-%m-%d %H:%M} – {high:%H:%M}"
     if _is_of_windows(change):
         return day_of(start, change["window_ns"])
     in_a_day = low.date() == high.date() and low != high
@@ -176,15 +176,14 @@ def last_of_each(found: History) -> pd.DataFrame:
 
 def largest_first(changes: pd.DataFrame) -> pd.DataFrame:
     """Return changes with the largest ratios first; those that a step of the printed numbers explains are last."""
-    ratios = (changes["after"] / changes["before"]).where(changes["before"] > 0, math.inf)
-    sizes = ratios.map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
+    away = sizes((changes["after"] / changes["before"]).where(changes["before"] > 0, math.inf))
     rounded = changes["flags"].str.split().map(lambda flags: _ONE_STEP in flags)
-    return changes.loc[sizes.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
+    return changes.loc[away.where(~rounded, 0.0).sort_values(ascending=False, kind="stable").index]
 
 
 def sizes(ratios: pd.Series) -> pd.Series:
-    """Return how far ratios are from 1: a half is as far as 2."""
-    return ratios.map(math.log).abs()
+    """Return how far ratios are from 1: a half is as far as 2, and 0 as far as can be."""
+    return ratios.map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
 
 
 def last_largest_first(changes: pd.DataFrame) -> pd.DataFrame:
@@ -256,8 +255,9 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
 
     ``sightings``: as returned by `azlatency.stats.sightings`. Points on the way belong to the sentence of their change.
     """
-    away = sightings["ratio"].map(lambda ratio: abs(math.log(ratio)) if ratio > 0 else math.inf)
-    ordered = sightings.loc[away.sort_values(ascending=False, kind="stable").index].drop_duplicates(["what", "kind"])
+    ordered = sightings.sort_values("ratio", key=sizes, ascending=False, kind="stable").drop_duplicates(
+        ["what", "kind"]
+    )
     ordered = ordered.assign(kind=ordered["kind"].mask((ordered["kind"] == "newest") & ordered["ended"], "ended"))
     first = ordered[ordered["kind"] == "oldest"]
     together = _first_together(first)
@@ -268,12 +268,14 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
             sentences.append(f"{text.format(n=len(rows), which=_largest(rows))}.")
         if kind == "oldest" and len(together):
             until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
+            # A percentile that is lost has no ratio.
             ratios = together.loc[together["ratio"].between(0, math.inf, inclusive="neither"), "ratio"]
-            low, high = (in_percent({"before": 1.0, "ratio": ratios.agg(end)}) for end in ("min", "max"))
+            ends = [ratios.min(), ratios.max()] if len(ratios) else []
+            by = " to ".join(in_percent({"before": 1.0, "ratio": end}) for end in ends)
+            moved = f"{len(together)} series moved{f' by {by}' if by else ''}"
             sentences.append(
-                f"{len(together)} series moved by {low} to {high} after their first points, until {until} at the "
-                f"latest ({_largest(together)}): too few points to test. So many together: look for a change of the "
-                "method."
+                f"{moved} after their first points, until {until} at the latest ({_largest(together)}): too few "
+                "points to test. So many together: look for a change of the method."
             )
     return sentences
 

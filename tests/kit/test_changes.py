@@ -40,6 +40,10 @@ CHANGE = {
         ),
         ({"at_low": 1, "at_high": 40, "date_high": DAY.replace(year=2027)}, "2026-09-25 – 2027-09-26",
          "2026-09-25 – 2027-09-26"),
+        (
+            {"at_low": 1, "at_high": 40, "date_low": DAY, "date_high": DAY + MINUTE},
+            "2026-09-26 20:43 – 20:44", "2026-09-26 20:43 – 20:44",
+        ),
         ({"date": pd.NaT, "date_low": pd.NaT, "date_high": pd.NaT}, "run 26", "run 26 (25–28)"),
     ],
 )  # fmt: skip
@@ -145,6 +149,8 @@ def test_shifts_are_counted_together_if_their_first_points_end_near_each_other()
         "4 → b −24 %, 3 → b −23 %, 2 → b −22 %, …): too few points to test. So many together: look for a change of "
         "the method."
     )
+    lost = [sighting(f"{number} → b", number % 5, 0.0, before=math.inf, after=1e6) for number in range(6)]
+    assert "6 series moved after their first points, until" in changes.in_short_seen(pd.DataFrame(lost))[0]
     (few,) = changes.in_short_seen(pd.DataFrame([early, *near[:4]]))
     assert few.startswith("5 series moved after the first points, too few to test (x → b +50 %, 3 → b −23 %, ")
 

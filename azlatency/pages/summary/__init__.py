@@ -138,17 +138,17 @@ def _round_trips(trips: pd.DataFrame) -> pd.DataFrame:
     """Return the crossings with the names that a card has for their columns."""
     statistic = trips["value"].map({"median_ns": "median", "mean_ns": "mean"})
     shown = trips[["placement", "region", "pair", "path", "method", "published", *_TRIP]].assign(
-        statistic=statistic, refs=[_origins_of(trip) for trip in trips.to_dict("records")]
+        statistic=statistic, refs=[_refs_of(trip) for trip in trips.to_dict("records")]
     )
     return shown[shown["round_trip_ns"] < np.inf].rename(columns=_TRIP)
 
 
-def _origins_of(trip: Row) -> dict[str, list[dict[str, Any]]]:
-    """Return where a crossing, its p99 and its p99.9 come from."""
-    refs: dict[str, Ref] = {"value": condition_ref(trip)}
+def _refs_of(trip: Row) -> dict[str, list[dict[str, Any]]]:
+    """Return where a crossing, its p99 and its p99.9 come from, as records."""
+    is_told, refs = trip["origin"] == "reported", {"value": condition_ref(trip)}
     for name, q in (("p99", 0.99), ("p999", 0.999)):
-        told = trip["origin"] == "reported"
-        refs[name] = ReportedRef(trip["path"], "rtt", str(q)) if told else RunsRef(tuple(trip["run_ids"].split()), q=q)
+        of_runs = RunsRef(tuple(str(trip["run_ids"]).split()), q=q)
+        refs[name] = ReportedRef(trip["path"], "rtt", str(q)) if is_told else of_runs
     return {name: [ref_record(ref)] for name, ref in refs.items()}
 
 

@@ -70,7 +70,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         return ()
     names, many = _names(runs), found.series["metric"].nunique() > 1
     seen = sightings(found)
-    late = newest_moves(found, seen)
+    late = newest_moves(seen)
     rounded = last.apply(is_rounding, axis="columns")
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
@@ -123,7 +123,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     if last.empty:
         return Note("No level of a published series changed.")
     names, column = _names(runs), VALUE_COLUMNS[last["metric"].iloc[0]]
-    step, late = runs[f"{column}_resolution"].max(), newest_moves(found, sightings(found))
+    step, late = runs[f"{column}_resolution"].max(), newest_moves(sightings(found))
     now, others = found.points.groupby("what")["value"].last(), late[~late["what"].isin(last["what"])]
     rows = [
         {
@@ -166,7 +166,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
 
 
-def newest_moves(found: History, seen: pd.DataFrame) -> pd.DataFrame:
+def newest_moves(seen: pd.DataFrame) -> pd.DataFrame:
     """Return those `sightings` of series in use whose newest points are away from their level: too few to test."""
     return seen[(seen["kind"] == "newest") & ~seen["ended"]]
 
