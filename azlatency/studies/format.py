@@ -191,10 +191,14 @@ def format_estimate(
 
 
 def format_number(value: float, decimals: int) -> str:
-    """Format a plain number with thousands separators; ``∞`` where it is infinite."""
+    """Format a plain number with thousands separators, halves away from zero; ``∞`` where it is infinite.
+
+    >>> format_number(2.675, 2), format_number(1_024.0, 0)
+    ('2.68', '1,024')
+    """
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    text = f"{value:,.{decimals}f}"
+    text = f"{_beyond_half(value):,.{decimals}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text
 
 
@@ -228,7 +232,7 @@ def percentile(q: float) -> str:
 
 def signed(value: float, decimals: int) -> str:
     """Format a plain number with its sign, as a sentence does: ``"+1.5"``, ``"−0.3"``."""
-    return f"{value:+z,.{decimals}f}".replace("-", "−")
+    return f"{_beyond_half(value):+z,.{decimals}f}".replace("-", "−")
 
 
 def signed_value(value: float, unit: str, *, like: float | None = None, step: float = 0.0) -> str:
@@ -328,8 +332,13 @@ def decimals_for(value: float, digits: int = DIGITS) -> int:
     if not value or not math.isfinite(value):
         return 0
     # The exponent of the rounded number: 9.996 has one digit less after the decimal point than 9.99.
-    exponent = int(f"{abs(value):.{digits - 1}e}".partition("e")[2])
+    exponent = int(f"{_beyond_half(abs(value)):.{digits - 1}e}".partition("e")[2])
     return min(max(digits - 1 - exponent, 0), _MOST_DECIMALS)
+
+
+def _beyond_half(value: float) -> float:
+    """Return a value that rounds as its decimal digits do: the double nearest to 2.675 lies below it."""
+    return value if float(value).is_integer() else value + math.copysign(4 * math.ulp(value), value)
 
 
 def printed_decimals(step: float) -> int:

@@ -32,7 +32,7 @@ def test_paths_whose_runs_cannot_tell_them_apart_are_a_tie() -> None:
     runs = {"a": [90e3, 110e3, 100e3, 130e3], "b": [150e3, 95e3, 160e3, 140e3], "c": [300e3, 310e3, 290e3, 305e3]}
     values = {path: median(some) for path, some in runs.items()}
     title = extremes("mean", values, "ns", "ping", found=path_differences(runs))
-    assert title == "ping: mean from 105–145 µs (a, b) to 302 µs (c)"
+    assert title == "ping: mean from 105–145 µs (a, b) to 303 µs (c)"
 
 
 def test_runs_without_an_interval_are_cited_as_a_range() -> None:

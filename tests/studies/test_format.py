@@ -44,7 +44,7 @@ def test_examples() -> None:
         (999.96e6, "bit/s", "1.00 Gbit/s"),
         (512e6, "bytes/s", "512 MB/s"),
         (14, "bytes", "14 B"),
-        (1234.5, "1/s", "1,234 per s"),
+        (1234.5, "1/s", "1,235 per s"),
         (0.0123, "fraction", "1.23 %"),
         (1.2681, "ratio", "1.27"),
         (0.0, "ns", "0 ns"),
@@ -89,7 +89,7 @@ def test_ranges_share_one_prefix() -> None:
 def test_ends_that_are_far_apart_have_a_prefix_each() -> None:
     assert format_interval(4.3, 355.7e6, "bit/s", like=2e6) == "4.30 bit/s–356 Mbit/s"
     assert format_interval(0.0, 355.7e6, "bit/s") == "0–356 Mbit/s"
-    assert format_estimate(2.25e6, 14.2, 355.7e6, "bit/s") == "2.2 Mbit/s, 95 % CI 14.2 bit/s–356 Mbit/s"
+    assert format_estimate(2.25e6, 14.2, 355.7e6, "bit/s") == "2.3 Mbit/s, 95 % CI 14.2 bit/s–356 Mbit/s"
 
 
 @pytest.mark.parametrize(

@@ -139,8 +139,8 @@ def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
     assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once; their logs end ")
     # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
-    assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.1 min**" in said(card)
-    assert "c5.large to **0.751 Gbit/s** after **4.6 min**" in said(card)
+    assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.2 min**" in said(card)
+    assert "c5.large to **0.752 Gbit/s** after **4.6 min**" in said(card)
     assert [dot.label for dot in card.dots] == ["c5.large", "c5.xlarge", "c5.2xlarge", "c5.4xlarge"]
     # Line 284 of c5.large-us-west-1-1567743337.bw.gz prints 6.688 and line 285 prints 0.754 Gbit/s.
     assert card.dots[0].refs[0] == RunsRef(("3268f9dfdbf0e054-01",), "intervals", 285)
