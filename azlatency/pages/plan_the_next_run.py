@@ -55,7 +55,7 @@ def plans(found: pd.DataFrame) -> Table | Note:
     notes = [f"{first['what']}, {percent(first['confidence'])} confidence; {first['statistic']}."]
     if len(rows) < len(found):
         notes.append(f"{len(found) - len(rows)} further combinations were measured once or without any spread.")
-    rows = rows.assign(words=rows["flags"].replace(SHORT))
+    rows = rows.assign(words=[", ".join(SHORT[flag] for flag in flags.split()) for flags in rows["flags"]])
     caption = f"{capitalised(first['what'])} (scope: across runs)"
     return table(rows.drop(columns="flags"), caption, columns, notes, value=lambda row: row["value"])
 
@@ -190,6 +190,8 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
         if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
+        if drifting := join_by_method(rows[rows["flags"].str.contains("dependent_runs")]):
+            findings.append(act(f"Runs drift, and the plan takes that for spread: {drifting}. See the page History."))
     if without := join_by_method(found[found["at_pilot_spread"].isna()]):
         once = f"One run, or equal values, so no spread: {without}. Measure these five times first."
         findings.append(act(once) if len(rows) else answer(once))

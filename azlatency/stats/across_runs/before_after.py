@@ -14,6 +14,7 @@ import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family, sides_of
 from azlatency.stats.across_runs.directions import column_cells
+from azlatency.stats.across_runs.run_order import run_order
 from azlatency.stats.across_runs.run_values import check_columns, value_column
 from azlatency.stats.rows import COMPARISON, Row, with_flags
 
@@ -86,11 +87,16 @@ def compare_imports(
     One row per matched path and tool: ``n_candidate`` runs after and ``n_base`` before. Imports that were measured in
     turns are compared within the rounds. Paths that were matched by zone numbers without physical zones are not
     estimable (``logical_zone``): zone 1 of one subscription may be any zone of another. Runs that all name the same
-    ``subscription`` are compared.
+    ``subscription`` are compared. Two imports are two times, so runs that drift within one of them are told
+    (``dependent_runs``) also where those of both together do not show it.
     """
     matched = pairings(after, before)
     sides = [pairing.sides(value) for pairing in matched]
     rows = compare_pairings(matched, sides, Setting(margin, confidence))
+    for place, pair in enumerate(sides):
+        drifts = any(run_order(side.values).drifts for side in (pair.first, pair.second) if side.in_order)
+        if drifts and not pd.isna(rows[place]["ratio_low"]):
+            rows[place] = with_flags(rows[place], ["dependent_runs"])
     return pd.DataFrame(rows, columns=["path", "method", "n_candidate", "n_base", *COMPARISON])
 
 

@@ -24,7 +24,7 @@ from scipy.special import betaincinv, chdtri, gammaincinv, stdtrit
 from azlatency.stats.across_runs.attainable import MOST, smallest_number
 from azlatency.stats.across_runs.log_ratio import of_groups
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
-from azlatency.stats.across_runs.run_order import WIDENING
+from azlatency.stats.across_runs.run_order import WIDENING, run_order
 from azlatency.stats.across_runs.run_values import (
     RunData,
     RunValues,
@@ -93,7 +93,7 @@ def runs_needed(
     ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs, in
     which a slow run does not count by its size. From five runs on, the interval must also be short enough among the
     runs of the pilot, where its ends are expected; and more runs are needed than there are while the interval of the
-    pilot is too wide.
+    pilot is too wide. A pilot that drifts is flagged (``dependent_runs``): the plan takes its change for spread.
 
     >>> import azlatency as az
     >>> print(az.say(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01)))
@@ -109,6 +109,7 @@ def _row(
         raise ValueError(f"relative = {relative}, assurance = {assurance}: 0.05 is ±5 %, 0.8 is 80 %")
     pilot = run_values(values, value)
     found = _for_precision(pilot, refusals([values], value), relative, confidence, assurance)
+    drifts = found.low is not None and pilot.in_order and run_order(pilot.values).drifts
     return {
         "what": f"runs for ±{percent(relative)}",
         **{name: number(getattr(found, name)) for name in ("needed", "low", "high", "more", "at_pilot_spread")},
@@ -118,7 +119,7 @@ def _row(
         "confidence": confidence,
         "scope": "across_runs",
         "statistic": f"interval of the median run on logs; spread at its upper {percent(assurance)} chi-squared bound",
-        "flags": " ".join(found.flags),
+        "flags": " ".join([*found.flags, *["dependent_runs"] * drifts]),
         "run_ids": " ".join(pilot.run_ids),
     }
 
