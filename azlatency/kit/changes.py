@@ -36,7 +36,7 @@ _SEEN = {
     "newest": "In {n} series, the last points differ from those before: too few to test ({which})",
     "ended": "In {n} series that ended earlier, the last points differ from those before ({which})",
     "came_and_went": "In {n} series, fewer than five points were off their level ({which})",
-    "crossed": "{n} series came to stay on the other side of 1 or 2 ms without a confirmed change ({which})",
+    "crossed": "{n} series crossed 1 or 2 ms and stayed there, without a confirmed change ({which})",
     "short": "{n} series with fewer than ten points moved, too few to test ({which})",
 }
 #: Flag of levels that differ by no more than one step of the printed numbers.
@@ -261,11 +261,12 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
     ordered = ordered.assign(kind=ordered["kind"].mask((ordered["kind"] == "newest") & ordered["ended"], "ended"))
     first = ordered[ordered["kind"] == "oldest"]
     together = _first_together(first)
+    many = ordered["metric"].nunique() > 1
     sentences = []
     for kind, text in _SEEN.items():
         rows = ordered[ordered["kind"] == kind].drop(together.index, errors="ignore")
         if len(rows):
-            sentences.append(f"{text.format(n=len(rows), which=_largest(rows))}.")
+            sentences.append(f"{text.format(n=len(rows), which=_largest(rows, many=many))}.")
         if kind == "oldest" and len(together):
             until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
             # A percentile that is lost has no ratio.
@@ -274,8 +275,8 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
             by = " to ".join(in_percent({"before": 1.0, "ratio": end}) for end in ends)
             moved = f"{len(together)} series moved{f' by {by}' if by else ''}"
             sentences.append(
-                f"{moved} after their first points, until {until} at the latest ({_largest(together)}): too few "
-                "points to test. So many together: look for a change of the method."
+                f"{moved} after their first points, until {until} at the latest ({_largest(together, many=many)}): "
+                "too few points to test. So many together: look for a change of the method."
             )
     return sentences
 
@@ -291,9 +292,8 @@ def _first_together(first: pd.DataFrame) -> pd.DataFrame:
     return most if len(most) >= _MANY else first[:0]
 
 
-def _largest(rows: pd.DataFrame) -> str:
-    """Name the series of the first rows, with the size of what was seen, or since when it crossed a limit."""
-    many = rows["metric"].nunique() > 1
+def _largest(rows: pd.DataFrame, *, many: bool) -> str:
+    """Name the series of the first rows, of many metrics with theirs, and the size seen or since when it crossed."""
     texts = []
     for row in rows.to_dict("records"):
         size = seen(row, 0) if row["kind"] == "crossed" else in_percent(row)

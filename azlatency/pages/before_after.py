@@ -110,7 +110,7 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
             "Band: practically equivalent."
         ),
         ordering="The largest change on top.",
-        counted="runs or pairs of runs per comparison",
+        counted="runs or rounds per comparison",
         of="comparisons",
         result=ratio_result(drawn, "After against before"),
         name="changes_forest",

@@ -57,7 +57,7 @@ def conformance(found: pd.DataFrame) -> Table | Note:
         "typical run": number("estimate", ",.5g", unit),
         **({f"one-sided {level} bounds": ends("low", "high", ",.4g", unit)} if rows["low"].notna().any() else {}),
         "× limit": number("ratio", ".2f"),
-        "verdict": text("status"),
+        "verdict": text(lambda row: row["status"] if row["n"] > 1 else "not tested"),
         "runs to decide": text("needed"),
         "flags": flags(),
     }
@@ -80,14 +80,20 @@ def baseline_bullets(found: pd.DataFrame) -> Chart | Note:
         panel=[f"{what}: {said}" for what, said in zip(measured["what"], expected, strict=True)],
         row=[", ".join(filter(None, ends)) for ends in zip(measured["path"], measured["method"], strict=True)],
         unit=measured["unit"].map(read_in),
+        status=measured["status"].where(measured["n"] > 1, "not_tested"),
     )
     if len(drawn) == 1:
         only = drawn.iloc[0]
         value = in_unit(only["estimate"], only["estimate"], measured["unit"].iloc[0])
-        said = f"{only['what']}, {only['row']}: {value}, {expected[0]}: {only['status']}"
+        said = f"{only['what']}, {only['row']}: {value}, {expected[0]}: {only['status'].replace('_', ' ')}"
         return Note(f"No chart: one measurement only. {said}.")
-    words = {"meets": "as expected", "fails": "outside the expected range", "inconclusive": "inconclusive"}
-    counts = measured["status"].value_counts()
+    words = {
+        "meets": "as expected",
+        "fails": "outside the expected range",
+        "inconclusive": "inconclusive",
+        "not_tested": "not tested",
+    }
+    counts = drawn["status"].value_counts()
     result = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if status in counts)
     if measured["what"].nunique() == 1:
         result = f"{_range(measured)} where {expected[0]} is expected: {_verdict_of_all(measured) or result}"
@@ -217,10 +223,10 @@ def _inconclusive(rows: pd.DataFrame) -> list[Finding]:
     findings = []
     for (what, method), group in rows.groupby(["what", "method"], sort=False):
         first, fewest, most = group.iloc[0], group["n"].min(), group["n"].max()
-        runs = "one run each" if most == 1 else f"{fewest} to {most} runs"
+        runs = "one run each, so not tested" if most == 1 else f"{fewest} to {most} runs, so inconclusive"
         said = limits(*_limits(first), first["unit"])
         values = f"**{_range(group)}** on {join(group['path'])}"
-        findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}, so inconclusive."))
+        findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}."))
     far = rows.loc[~rows["ratio"].between(0.5, 2) & rows["ratio"].notna(), "ratio"]
     if len(far):
         text = f"{len(far)} of {len(rows)} values are {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit."

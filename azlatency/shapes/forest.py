@@ -199,13 +199,14 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []
     legend = "; ".join([*marks, *no_bar])
+    chosen = "those that the title names, others evenly" if always else "evenly chosen from the first to the last"
     counts_of_rows = sizes(shown["n"].dropna().astype(int), counted) if "n" in shown else ""
     text = draw.caption(
         caption,
         (ordering, not order),
         (f"{capitalised(legend)}.", legend),
         (f"{counts_of_rows}.", counts_of_rows),
-        left_out(len(shown), len(frame), f"{of}, evenly chosen from the first to the last"),
+        left_out(len(shown), len(frame), f"{of}, {chosen}"),
     )
     rest = f"; {len(shown)} drawn" if result and len(shown) < len(frame) else ""
     return Chart(figure, text, "\n".join(alternatives), title=f"{result}{rest}", name=name)

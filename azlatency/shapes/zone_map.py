@@ -175,7 +175,9 @@ def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figur
     for item in axis.texts:
         item.set_in_layout(False)  # the margins leave room for them
     axis.set(xticks=[], yticks=[])
-    if not sheet.narrow:  # the numbers of a narrow map reach below its axes
+    if sheet.narrow:  # its numbers reach below its axes
+        axis.set_title("not to scale", loc="left", color=INK, fontsize=7, fontweight="normal")
+    else:
         axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if sheet.narrow else 0.22, 0.3)

@@ -325,7 +325,7 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         for zone in zones:
             nearest = min((values for pair, values in pairs.items() if zone in pair.split("–")), key=max)
             waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
-        of_zones = "; ".join(f"{join_words(names)}: {wait}" for wait, names in waits.items())
+        of_zones = "; ".join(f"{wait} in {join_words(names)}" for wait, names in waits.items())
         said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
     verb = "is" if len(left_out) == 1 else "are"
     others = [f"{join_words(left_out)} {verb} left out: not three zones with all pairs"] if said and left_out else []

@@ -236,8 +236,9 @@ def signed(value: float, decimals: int) -> str:
 
 
 def signed_value(value: float, unit: str, *, like: float | None = None, step: float = 0.0) -> str:
-    """Format a difference with its sign: ``"−120 µs"``; ``like`` and ``step`` as in `format_value`."""
-    return f"{'−' if value < 0 else '+'}{format_value(abs(value), unit, like=like, step=step)}"
+    """Format a difference with its sign, if it is not rounded to 0: ``"−120 µs"``; as `format_value` does."""
+    text = format_value(abs(value), unit, like=like, step=step)
+    return f"{'−' if value < 0 else '+'}{text}" if re.search("[1-9]", text) else text
 
 
 def duration(*times: float) -> str:

@@ -169,8 +169,7 @@ def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
         "In 2 series, the last points differ from those before: too few to test (a → c +50 %, a → b −20 %).",
         "In 1 series that ended earlier, the last points differ from those before (old → c −20 %).",
         "In 1 series, fewer than five points were off their level (a → c +100 %).",
-        "1 series came to stay on the other side of 1 or 2 ms without a confirmed change "
-        "(b → c below 1 ms since 2026-09-26).",
+        "1 series crossed 1 or 2 ms and stayed there, without a confirmed change (b → c below 1 ms since 2026-09-26).",
         f"7 series with fewer than ten points moved, too few to test ({', '.join(seven)}).",
     ]
     several = [sighting("a → b", 0, kind="newest"), sighting("a → b", 0, what="p99", metric="p99", kind="newest")]

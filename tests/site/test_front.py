@@ -186,7 +186,7 @@ def test_the_pairs_of_a_study_with_what_is_not_known() -> None:
     assert canada.unknown == "p99 and how much a second run differs"
     assert canada.rows[0][6] == "reported"
     # Of the medians 263, 263, 384, 386, 459 and 459 µs, the nearer one of each zone.
-    assert aws.majority == ("1a and 1c: 263 µs; 1b: 384–386 µs",) and canada.majority == ()
+    assert aws.majority == ("263 µs in 1a and 1c; 384–386 µs in 1b",) and canada.majority == ()
     assert pairs([source("ec2-token-buckets")]) == ()
 
 

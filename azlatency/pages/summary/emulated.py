@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from azlatency.kit.cells import FileRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.titles import span
 from azlatency.kit.words import shares_held
 from azlatency.pages.summary.answer import Data
 from azlatency.pages.summary.card import Answer, dot
@@ -117,6 +118,7 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
     runs = data.runs.join(records["median_ns"].rename("recorded_ns"), how="inner")
     ends = [frozenset(map(str, pair)) for pair in zip(runs["physical_zone"], runs["peer_physical_zone"], strict=True)]
     text: Sentence = ()
+    step = float(runs["median_ns_resolution"].fillna(0.0).max())
     for zones, first in route_changes(data.study):
         changed = [{name.rpartition("-")[2] for name in pair} == set(zones) for pair in ends]
         rises = {}
@@ -128,13 +130,14 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
             [path for path in rises["median_ns"].index if (str(path) in paths) is where] for where in (True, False)
         )
         measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
+        of_paths = span(list(rises["median_ns"][inside]), "ns", like=measured, step=step)
         rest = rises["median_ns"][outside].agg(["min", "max"])
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = join_words(name.removeprefix("az") for name in zones)
-        step = float(runs["median_ns_resolution"].fillna(0.0).max())
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
         other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
-        text += (f" farther apart (recorded {format_value(recorded, 'ns')}); other paths changed by {other}. ",)
+        on_paths = f"{of_paths} by path; recorded {format_value(recorded, 'ns')}"
+        text += (f" farther apart ({on_paths}); other paths changed by {other}. ",)
     return text
 
 

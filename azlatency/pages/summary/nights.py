@@ -86,7 +86,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
             some = _largest(changes)
             some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
-    of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, so by how much is not known"
+    of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, which may be rounding"
     sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
     others = others.sort_values("ratio", key=sizes, ascending=False, kind="stable")
@@ -152,7 +152,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             {
                 "path": join_words(unchanged),
                 "date": "–",
-                "levels": f"largest ÷ smallest disjoint window of a pair: {said}",
+                "levels": f"largest ÷ smallest disjoint window of a pair in use: {said}",
                 "change": "no change confirmed",
                 "now": "–",
                 "run_ids": " ".join(run_ids for _, run_ids in unchanged.values()),

@@ -249,7 +249,8 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     for method, rows in grouped(again, "method"):
         ends = dict.fromkeys(plain(end) for end in (rows["retransmits"].min(), rows["retransmits"].max()))
         refs = RunsRef(tuple(map(str, rows.index)), "retransmits")
-        parts.append((f"{method} retransmitted ", Linked("–".join(ends), refs), " segments in a run"))
+        note = " (not all need be lost)" if rows["retransmits"].max() > 0 else ""
+        parts.append((f"{method} retransmitted ", Linked("–".join(ends), refs), f" segments in a run{note}"))
     return listed(parts)
 
 

@@ -41,7 +41,7 @@ def settings(data: Data) -> Answer | None:
         )
         for label, step in steps.sort_values("measured_high", kind="stable").iterrows()
     ]
-    source = {"once": ", measured once", "reported": ", as reported, untested"}.get(verdict_on(steps), "")
+    source = {"once": ", measured once", "reported": " (as reported; no test possible)"}.get(verdict_on(steps), "")
     text: Sentence = (f"Accelerated networking{source}: ", *listed(parts), ".")
     for label, step in grouped.iterrows():
         values = values_of(data.level(step["other"]), like=like)

@@ -290,4 +290,6 @@ def _metrics(study: Study) -> pd.DataFrame:
     metrics = metrics.drop_duplicates(["run_id", "metric"]).drop(columns=["order", "unit"])
     described = ["path", "method", "tool", "test", "protocol", "message_bytes", "vm_size", "duration_ns", "printed_as"]
     described.append("placement")
+    # qperf prints no duration; its command asks for one.
+    runs = runs.assign(duration_ns=runs["duration_ns"].fillna(runs["requested_duration_ns"]))
     return metrics.join(runs[described], on="run_id")

@@ -55,7 +55,7 @@ def test_accelerated_networking_and_placement_group() -> None:
     card = load_card("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
     assert said(card).startswith(
-        "Accelerated networking, as reported, untested: **309 µs** → **55–61 µs** in one zone and "
+        "Accelerated networking (as reported; no test possible): **309 µs** → **55–61 µs** in one zone and "
     )
     assert "A placement group on top: **54–57 µs**." in said(card)
 
@@ -147,7 +147,7 @@ def test_token_buckets_are_replicated() -> None:
     # The rates of c5.large fall after 274 to 587 s, of c5.2xlarge after 1046 to 3009 s; a c5.4xlarge stays at its
     # rate for 3601 s.
     assert card.next_step.endswith(
-        "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.1 min and c5.4xlarge "
+        "Until then: c5.large 4.6–9.8 min, c5.xlarge 8.6–10.7 min, c5.2xlarge 17.4–50.2 min and c5.4xlarge "
         "37.8–38.5 min; 1 did not fall (c5.4xlarge, 60.0 min at a median of 5.02 Gbit/s, the rate to which the others "
         "fall: no burst; the last 4 intervals without traffic)."
     )

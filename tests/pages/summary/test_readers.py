@@ -20,7 +20,7 @@ SAID = {
         "throughput": "one connection: in one zone 11.8 Gbit/s and across zones 7.91–11.8 Gbit/s (iperf3 TCP); 64 "
         "connections: 11.8–11.9 Gbit/s (ntttcp (sender))",
         # Between nodes: Retr 24093, 12919, 616 and 495. ntttcp counts those of the whole host.
-        "loss": "iperf3 TCP retransmitted 495–24,093 segments in a run",
+        "loss": "iperf3 TCP retransmitted 495–24,093 segments in a run (not all need be lost)",
         # 38.8 ÷ 37.645, 60.5 ÷ 60.563, 699 ÷ 698.945, 718 ÷ 708.390 and 16.9 ÷ 16.791 µs.
         "tools": "qperf tcp_lat takes 1.010 times as long as sockperf TCP 14 B (over 5 paths, 95 % CI 0.994 to 1.026; "
         "practically equivalent, margin 5 %)",
