@@ -205,7 +205,8 @@ def _answer(found: pd.DataFrame) -> str:
     if len(worst) == 1 and len(measured):
         first, verdict = measured.iloc[0], worst.iloc[0]
         said = limits(*_limits(first), first["unit"])
-        result = _verdict_of_all(measured) or _DONE.get(verdict, verdict)
+        alone = "not tested (one run)" if (measured["n"] == 1).all() else ""
+        result = _verdict_of_all(measured) or alone or _DONE.get(verdict, verdict)
         return f"{capitalised(first['what'])}: **{_range(measured)}** measured, {said} expected; **{result}**."
     counts = worst.value_counts()
     names = [name for name in ("meets", "fails", "inconclusive", "not measured") if name in counts]

@@ -62,7 +62,7 @@ def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float])
     chart = vm_baseline.baseline_bullets(found)
     assert isinstance(chart, Chart)
     assert_fit_to_print(relation, chart)
-    status = found["status"].iloc[0]
+    status = found["status"].iloc[0] if len(values) > 1 else "not tested"
     assert status in chart.alt
     # One value is a sentence.
     only = vm_baseline.baseline_bullets(found.head(1))
