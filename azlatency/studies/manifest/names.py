@@ -243,7 +243,8 @@ _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 #: These stand in front of what they count, too: ``first_run``.
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
-    vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
+    vierte premier première deuxième troisième quatrième primer primera segundo segunda tercer tercera cuarta primeiro
+    primeira terceiro terceira quarta
 """
 _SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
 #: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
@@ -316,7 +317,7 @@ _NUMBERED_LABEL = re.compile(
 )
 #: Labels that are nothing but an ordinal.
 _ORDINAL_ALONE = re.compile(
-    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *_SPELLED_ORDINALS_TEXT.split()])})\W*",
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *sorted(_SPELLED_ORDINALS)])})\W*",
     re.IGNORECASE,
 )
 #: What says that a run repeats the one above it, or that time passed, and what else such a text may say: "Same result.
@@ -342,6 +343,14 @@ _LATER = re.compile(
     rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
     r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
+)
+#: A time of day in words, without accents; it tells runs apart, unless it stands beside what counts them.
+_TIME_OF_DAY = re.compile(
+    r"\b(?:(?:this|in the|early|late|at|heute|gestern|am|ce|cette|le|la|de la|por la|en la|esta|hoje|a|de|da|di) ){0,2}"
+    r"(?:morning|noon|midday|afternoon|evening|night|midnight|tonight|today|yesterday|morgens?|fruh|vormittags?|mittags?"
+    r"|nachmittags?|abends?|nachts?|mitternacht|heute|gestern|matin|apres-midi|midi|soir|nuit|minuit|hier|manana|mediodia"
+    r"|tarde|noche|hoy|ayer|manha|noite|mattina|stamattina|pomeriggio|sera|stasera|notte)\b"
+    rf"|\b(?:at|um|a|a las|alle|om|vers|gegen|around) {_CLOCK}(?: ?(?:h|uhr|heures|o'clock)\b)?(?! ?[\w.%]|:\d)"
 )
 _SAYS_AGAIN_TEXT = """
     and now the this that then it its is was a an i we ran did waited measured measuring same result results output
@@ -624,9 +633,19 @@ def says_again(text: str) -> bool:
     return (count > 0 or "\0" in rest) and _SAYS_AGAIN.issuperset(_letters_of(rest))
 
 
+def split_time_of_day(label: str, series: frozenset[str]) -> tuple[str, str] | None:
+    """Return the counter and the time of day of a label that says nothing more: "First run, this morning"."""
+    text = _unaccented(label[:_LONGEST_LABEL].casefold())
+    rest, when = _TIME_OF_DAY.sub(" ", text), " ".join(_TIME_OF_DAY.findall(text))
+    is_numbered = any(word.is_counter and word.number is not None for word in _words(rest, series))
+    is_numbered |= bool(_NUMBERED_LABEL.search(rest)) or not _SPELLED_ORDINALS.isdisjoint(_letters_of(rest))
+    return (rest, when) if when and is_numbered and not label_text(rest, series) else None
+
+
 def may_count(label: str) -> bool:
     """Return whether a label is assumed to count repeats, though it may say more: "Test 3", "an hour later"."""
-    return bool(_NUMBERED_LABEL.search(label) or (_LATER.search(label) and says_again(label)))
+    is_later = _LATER.search(label) is not None and says_again(label)
+    return is_later or bool(_NUMBERED_LABEL.search(label) or split_time_of_day(label, frozenset({"word"})))
 
 
 def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
