@@ -149,12 +149,16 @@ _CLOSES = re.compile(
     r"|(?=.*(?:\d|\brun\b|\btest\b|次)).*(?:\b(?:ended|finished|completed?|done)\b|结束|終了)\W{0,9}$",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(r"^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$")
+#: What counts a text: "2/4", and the number of a test of TAP, whose other lines count only: "ok 2 - latency", "1..4".
+_COUNTED = re.compile(
+    r"^(?:not )?ok \d{1,9} (?:- )?(?=\S)| # time=\S{1,20}$"
+    r"|^[\[(]?\d{1,9}/\d{1,9}[\])]?\s+|\s+[\[(]?\d{1,9}/\d{1,9}[\])]?$"
+)
 #: Lines that frame a log or a step of a pipeline, and prompts without a command: they say nothing about a run.
 _FRAME = re.compile(
     r"</.{0,80}|<(?:pre|code|[bh]r|div|p|details|table|t[rdh]|t?body|html|center|span|samp|kbd|[uo]l|li|blockquote)/?>|\\(?:begin|end)\{\w{1,40}\*?\}.{0,80}|#\+(?:begin|end)_\w{1,40}.{0,80}|[\w.@~/:-]{1,80}[#$>]"
     r"|\{\w{1,20}(?::[^{}]{0,80})?\}|(?:##\[|::)end\w{0,20}(?:\]|::)|\[Pipeline\] (?!\{ \().{0,80}"
-    r"|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
+    r"|TAP version \d{1,3}|\d{1,9}\.\.\d{1,9}|\[ {0,3}\d+\] (?:\d+|[\d.]+- ?\d.*|local .*)",
     re.IGNORECASE,
 )
 #: A text without the quotes, boxes and pictures around it, and what may stand between its words.

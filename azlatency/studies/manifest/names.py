@@ -53,10 +53,17 @@ _TIMES_TEXT = """
 _TIMES = _words_in(_TIMES_TEXT)
 _BARE = _words_in(_REPEATS_TEXT) | {"bis", "ter"}
 _REPEATS = _TIMES | _BARE
+#: Words whose numbers count repeats without a gap, as those of ``r`` do; ``session_1``, ``session_64``: how many.
+_GAPLESS_TEXT = """
+    session sess sitting exec execution invocation occasion observation obs measurement meas mes serie series sample
+    sesión sessão sessione sessie sesja sitzung séance messreihe beobachtung aufnahme ausführung observación medida
+    misurazione esecuzione osservazione relevé сессия сеанс серия измерение
+"""
+_GAPLESS = _words_in(_GAPLESS_TEXT)
 #: A number glued to one of these counts repeats, if it counts at all.
 _RESULTS_TEXT = """
     latency lat rtt measure bench benchmark perf bandwidth bw throughput tput file stats tcp_lat echo cilium iostat copy
-    test tests sample samples pass no nr old new pre post up down upload download tx rx baseline before after idle
+    test tests samples pass no nr old new pre post up down upload download tx rx baseline before after idle
     reference vanilla vorher nachher avant après antes después amostra muestra nohup putty
 """
 #: The same for what a run leaves, which no one lists by letters: ``result_a``, ``result_b``, ``result_c``.
@@ -236,7 +243,8 @@ _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 #: These stand in front of what they count, too: ``first_run``.
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
-    vierte premier première deuxième troisième primer primera segundo segunda tercer tercera
+    vierte premier première deuxième troisième quatrième primer primera segundo segunda tercer tercera cuarta primeiro
+    primeira terceiro terceira quarta
 """
 _SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
 #: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
@@ -275,15 +283,16 @@ _ORDINAL_SERIES = [
 _SPELLED_NUMBERS = {word: number for words in _SPELLED_SERIES for number, word in enumerate(words, start=1)}
 _SPELLED = _SPELLED_NUMBERS.keys() | {"i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"}
 #: Words that are counted if they are numbered so: ``sample1of6``, ``first_test``.
-_COUNTED = _REPEATS | {"test", "sample", "measurement"}
+_COUNTED = _REPEATS | _GAPLESS | {"test"}
 #: Words and letters for the ends of a path. A number behind two of them counts: ``client-server-1``, ``a_to_b_1``.
 _ENDS_TEXT = "client server sender receiver source src destination dst dest host target a b c d e f"
 _ENDS = frozenset(_ENDS_TEXT.split())
 _PROTOCOLS = frozenset(["tcp", "udp", "icmp", "sctp", "quic", "http", "https", "tls"])
-#: Members of series: ``r1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
+#: Members of series: ``r1``, ``session_1``, ``run_a``, ``00h``, ``31.1.26``, and two numbers that may be a
 #: month and a day, or an hour and a minute.
 _SERIES = re.compile(
-    rf"(?<![^\W_])(?:(?P<r>r)[ _-]?\d{{1,9}}(?![^\W_]|\.\d)|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
+    rf"(?<![^\W_])(?:(?:(?P<r>r)|(?P<word>{'|'.join(sorted(_GAPLESS))}))[ _-]?\d{{1,9}}(?![^\W_]|\.\d)"
+    rf"|(?P<letter>{'|'.join(_COUNTERS.split())})[ _-][a-z]$"
     r"|(?P<hour>(?:[01]\d|2[0-3])h$)|(?P<date>\d{1,2}\.\d{1,2}\.(?:1[4-9]|2\d|3[0-5]))(?![^\W_]|[.-]\d)"
     r"|(?<!-)(?P<pair>\d\d-\d\d)(?![\w-]))",
     re.IGNORECASE,
@@ -303,12 +312,12 @@ _LONGEST_MEMBER = 255
 _FEWEST_WORDS, _FEWEST_OF_R = 3, 4
 #: Words that number what a person lists.
 _NUMBERED_LABEL = re.compile(
-    r"\b(?:test|sample|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
+    r"\b(?:test|pass|no|nr|n[°º.]|table|tab|figure|fig|example|output|result|log)[ .#-]{0,3}\d{1,9}\b",
     re.IGNORECASE,
 )
 #: Labels that are nothing but an ordinal.
 _ORDINAL_ALONE = re.compile(
-    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *_SPELLED_ORDINALS_TEXT.split()])})\W*",
+    rf"\W*(?:\d{{1,3}}(?:st|nd|rd|th)|{'|'.join([*_SPELLED, *sorted(_SPELLED_ORDINALS)])})\W*",
     re.IGNORECASE,
 )
 #: What says that a run repeats the one above it, or that time passed, and what else such a text may say: "Same result.
@@ -334,6 +343,14 @@ _LATER = re.compile(
     rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
     r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
+)
+#: A time of day in words, without accents; it tells runs apart, unless it stands beside what counts them.
+_TIME_OF_DAY = re.compile(
+    r"\b(?:(?:this|in the|early|late|at|heute|gestern|am|ce|cette|le|la|de la|por la|en la|esta|hoje|a|de|da|di) ){0,2}"
+    r"(?:morning|noon|midday|afternoon|evening|night|midnight|tonight|today|yesterday|morgens?|fruh|vormittags?|mittags?"
+    r"|nachmittags?|abends?|nachts?|mitternacht|heute|gestern|matin|apres-midi|midi|soir|nuit|minuit|hier|manana|mediodia"
+    r"|tarde|noche|hoy|ayer|manha|noite|mattina|stamattina|pomeriggio|sera|stasera|notte)\b"
+    rf"|\b(?:at|um|a|a las|alle|om|vers|gegen|around) {_CLOCK}(?: ?(?:h|uhr|heures|o'clock)\b)?(?! ?[\w.%]|:\d)"
 )
 _SAYS_AGAIN_TEXT = """
     and now the this that then it its is was a an i we ran did waited measured measuring same result results output
@@ -503,7 +520,7 @@ def series_that_count(names: Iterable[str], *, are_labels: bool = False) -> froz
         words |= {*_LETTERS.findall(level.casefold())} - found.keys()
         for word, text in found.items():
             negated.setdefault(word, set()).add(text)
-        for match in _SERIES.finditer(level):
+        for match in _SERIES.finditer(_unaccented(level)):
             members.setdefault(match.lastgroup or "", set()).add(match[0].casefold())
         for tool in _GLUED:
             for match in re.finditer(rf"(?<![^\W_]){tool}(\d{{1,9}})(?![^\W_])", level.casefold()):
@@ -578,7 +595,7 @@ def _is_stretch(words: Collection[str], names: Sequence[str]) -> bool:
 
 
 def _counts(kind: str, texts: Collection[str]) -> bool:
-    if kind == "r":  # lost runs leave gaps; "r5", "r6" are types of machines, "r1", "r2", "r4", "r8" a sweep
+    if kind in ("r", "word"):  # lost runs leave gaps; "r5", "r6" are types of machines, "r1", "r2", "r4", "r8" a sweep
         numbers = {number_in(text) for text in texts}
         return without_gap(numbers) or (
             min(numbers) <= 1 and len(numbers) >= _FEWEST_OF_R and 2 * max(numbers) <= 3 * len(numbers)
@@ -616,9 +633,19 @@ def says_again(text: str) -> bool:
     return (count > 0 or "\0" in rest) and _SAYS_AGAIN.issuperset(_letters_of(rest))
 
 
+def split_time_of_day(label: str, series: frozenset[str]) -> tuple[str, str] | None:
+    """Return the counter and the time of day of a label that says nothing more: "First run, this morning"."""
+    text = _unaccented(label[:_LONGEST_LABEL].casefold())
+    rest, when = _TIME_OF_DAY.sub(" ", text), " ".join(_TIME_OF_DAY.findall(text))
+    is_numbered = any(word.is_counter and word.number is not None for word in _words(rest, series))
+    is_numbered |= bool(_NUMBERED_LABEL.search(rest)) or not _SPELLED_ORDINALS.isdisjoint(_letters_of(rest))
+    return (rest, when) if when and is_numbered and not label_text(rest, series) else None
+
+
 def may_count(label: str) -> bool:
     """Return whether a label is assumed to count repeats, though it may say more: "Test 3", "an hour later"."""
-    return bool(_NUMBERED_LABEL.search(label) or (_LATER.search(label) and says_again(label)))
+    is_later = _LATER.search(label) is not None and says_again(label)
+    return is_later or bool(_NUMBERED_LABEL.search(label) or split_time_of_day(label, frozenset({"word"})))
 
 
 def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collection[str] = ()) -> str:
@@ -661,6 +688,7 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     """Return the words of a level without dates and times; a counter with its number is one word."""
     # As many characters keep the places of what follows.
     text = _without_times(level, "\0")
+    folded_text = _unaccented(text)
     tokens = [
         (match.start() + camel.start(part), camel[part]) if camel else (match.start(), match[0])
         for match in _TOKEN.finditer(text)
@@ -673,9 +701,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     while at < len(tokens):
         start, token = tokens[at]
         before = words[-1].text.casefold() if words else ""
-        member = _SERIES.match(text, start)
+        member = _SERIES.match(folded_text, start)
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
-            words += [_Word(0, start, member["r"], _number_of(member[0]), False, True)] * bool(member["r"])
+            counter = member["r"] or member["word"]
+            words += [_Word(0, start, counter, _number_of(member[0]), False, True)] * bool(counter)
             at += sum(start <= place < member.end() for place, _ in tokens)
         elif f"{_unaccented(folded[at])} " in series:
             if folded[at] in _SPELLED_NUMBERS or _ITERATION.fullmatch(token):

@@ -34,6 +34,7 @@ from azlatency.studies.manifest.names import (
     shared_folder,
     siblings_that_count,
     split_path,
+    split_time_of_day,
     without_gap,
 )
 
@@ -399,6 +400,11 @@ def _compared_parts(parts: Sequence[Sequence[str]], ends: Sequence[Collection[st
     alone = {text for texts in parts for text in texts if NUMBER_ALONE.fullmatch(text)}
     counting = alone if without_gap({*map(number_in, alone)}) else set()
     series = series_that_count((text for texts in parts for text in texts if text not in counting), are_labels=True)
+    # "First run, this morning", "Second run, this evening"; but mornings and evenings of several runs are treatments.
+    texts = {text for texts in parts for text in texts}
+    timed = {text: split for text in texts if (split := split_time_of_day(text.strip(_MARKS), series))}
+    if all(len({*each}) == len(timed) for each in zip(*timed.values(), strict=True)):
+        counting |= timed.keys()
     return [
         ["" if text in counting else _compared(text.strip(_MARKS), series, tuple(known)) for text in texts]
         for texts, known in zip(parts, ends, strict=True)
