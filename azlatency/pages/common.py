@@ -21,6 +21,7 @@ from azlatency.kit.cells import (
 )
 from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
+from azlatency.kit.findings import join_by_method
 from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
@@ -174,6 +175,8 @@ def typical_forest(
     caption = [_forest_caption(typical, what, window)]
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
+    if drifting := join_by_method(typical[typical["flags"].str.contains("dependent_runs")]):
+        caption.append(f"Runs drift on {drifting}: an interval of several levels is that of none.")
     if expected is not None:
         caption.append(f"Dashed: {plain(expected / unit.scale, 6)} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():

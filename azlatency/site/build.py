@@ -276,7 +276,11 @@ class _Site:
             "index.html": self.index(views, made), "across.html": self.across(made),
             "changes.html": self.changes(views, made),
         }  # fmt: skip
-        entries = [(page.page, page.job.chapter.title, page.job.study.title, page.parts) for page in made]
+        # Of results that fit equally well, those of the first page and of real clouds are listed first.
+        entries = [
+            (page.page, page.job.chapter.title, page.job.study.title, page.parts)
+            for page in sorted(made, key=lambda page: page.job.study.emulated)
+        ]
         for document in self._documents:
             text, parts = document.content()
             pages[document.at] = self._render(
@@ -289,7 +293,7 @@ class _Site:
             ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))
             for tile in tiles(sources)
         )
-        entries.append(("index.html", "First page", "All studies", (*asked, *guide)))
+        entries.insert(0, ("index.html", "First page", "All studies", (*asked, *guide)))
         if pairs(sources):
             entries.append(
                 ("across.html", "All round trips", "All studies", (("finding", "pairs", COMMITS, (COMMIT,)),))

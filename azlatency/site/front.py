@@ -220,7 +220,7 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
-    return f"{below} on {provider} were below, without connect times" if values else ""
+    return f"{below} on {provider} were below; connect times are left out" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:

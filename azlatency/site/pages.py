@@ -107,15 +107,19 @@ class StudyView:
 
     @property
     def facts(self) -> list[str]:
-        """Its contents, region and VM sizes, the date if the manifest states it, and who or what is not named.
-
-        A source that begins with "Author not named:" says so.
-        """
+        """Its contents, region and VM sizes, and the date if the manifest states it."""
         region, date = (str(self.info.get(key) or "") for key in ("region", "date"))
         sizes = ", ".join(self.vm_sizes) or ("" if self.emulated else "VM size not said")
-        unnamed = re.match(r"Author( and date)? not named", str(self.info.get("source") or ""))
-        author = unnamed[0].lower() if unnamed else ""
-        return [fact for fact in (*self.contents, region, sizes, date, author) if fact]
+        return [fact for fact in (*self.contents, region, sizes, date) if fact]
+
+    @property
+    def author(self) -> str:
+        """Who measured: a source begins with its author and a comma, or with "Author not named:"."""
+        source = str(self.info.get("source") or "")
+        if unnamed := re.match(r"Author( and date)? not named", source):
+            return unnamed[0].lower()
+        named = re.match(r"([^,;:]{2,40}),", source)
+        return f"by {named[1]}" if named else ""
 
     @property
     def url(self) -> str:

@@ -77,7 +77,7 @@ def make_card(study: Study, levels: History | None = None) -> Card:
     kinds = (emulated, settings, pairs_of_zones, placements, falling_rates, connect_times, single_level,
              goodputs, single_falls, expectations)  # fmt: skip
     answer = next((answer for kind in kinds if (answer := kind(data)) is not None), _NOTHING)
-    moved = changed_levels(levels)
+    moved = changed_levels(levels, runs)
     # Of a published series, the distances of today come first; of nightly runs, what changed.
     parts = (*answer.answer, " ", *moved) if window and moved else (*moved, *answer.answer)
     answer = say_ends_once(replace(answer, answer=parts))

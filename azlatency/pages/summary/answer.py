@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 _MOST_TYPICAL = 3
 #: Most paths that a sentence lists, and most that a card draws.
 MOST_LISTED, MOST_DRAWN = 6, 12
-ONCE = "Each value comes from one run, so this describes these connections; other machines may rank differently."
+ONCE = (
+    "Each value comes from one run, so this describes these connections; on other machines the pairs may rank "
+    "differently."
+)
 
 
 @dataclass(frozen=True)

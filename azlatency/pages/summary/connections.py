@@ -66,7 +66,7 @@ def _shorter(paths: Mapping[str, list[str]], quantities: Sequence[pd.Series]) ->
         return ""
     for (near, ids), (_, others) in permutations(paths.items()):
         if all(values.reindex(ids).max() < values.reindex(others).min() for values in quantities):
-            return f"; {near} was shorter in every run, {len(ids)} against {len(others)}, too few to test"
+            return f"; {near} was shorter in every run ({len(ids)} runs against {len(others)}: too few to test)"
     return "; neither path was shorter in every run"
 
 

@@ -42,16 +42,19 @@ _EARLIER = "that ended earlier"
 _BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
 
 
-def changed_levels(found: History) -> Sentence:
+def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
     """Say which levels changed most, when and by how much; empty if none did."""
-    seen = sightings(found)
+    names, seen = _names(runs), sightings(found)
     last = last_of_each(found)
     sentence: Sentence = ()
     moment = ""
     for row in last.head(_MOST).to_dict("records"):
         start = f"; {when(row)}: " if sentence else f"{capitalised(changed(row))}: "
         start, moment = " and " if when(row) == moment else start, when(row)
-        sentence += (f"{start}{row['path']}, {row['metric']} ", Linked(difference(row), _points_of(row)))
+        sentence += (
+            f"{start}{names.get(row['path'], row['path'])}, {row['metric']} ",
+            Linked(difference(row), _points_of(row)),
+        )
         sentence += _away(row, seen)
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
@@ -179,6 +182,8 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
     counts = searched["what"].isin(last["what"]).groupby(where, sort=False).agg(["sum", "size"])
     order = sorted(counts.index, key=lambda place: (place == _EARLIER, -counts["sum"][place]))
     parts = [f"{counts['sum'][place]} of {counts['size'][place]} {place}".rstrip() for place in order]
+    if short := int(has_ended(found.series[found.series["level"].isna()]).sum()):
+        parts.append(f"{short} more that ended are too short to test")
     return f"series that changed: {', '.join(parts)}"
 
 

@@ -66,7 +66,7 @@ def falling_rates(data: Data) -> Answer | None:
                 RunsRef(tuple(tested["run_ids"]), "intervals"),
                 bold=False,
             ),
-            f" transfers fall once; their logs end {_watched(pd.concat([chosen, others]))} later. ",
+            f" transfers fall once; the lower rate was watched for {_watched(pd.concat([chosen, others]))} only. ",
             f"{len(chosen)} of them {_start_at(chosen)} about ",
             Linked(top, RunsRef(tuple(chosen["run_ids"]), "intervals")),
             " (median runs): ",
@@ -218,7 +218,7 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
         burst,
         " to ",
         sustained,
-        f". The logs end {_watched(chosen)} later.",
+        f". The lower rate was watched for {_watched(chosen)} only.",
     )
 
 

@@ -204,7 +204,7 @@ def _connections(study: Study) -> Sentence:
         shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
-    return ended, f" broke, {shown} (time zone not said); starts unknown, so no lifetime"
+    return ended, f" broke, {shown} (time zone not said); starts unknown, so the lifetimes are, too"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
@@ -228,7 +228,7 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
     (path, method), _ = max(spread.items(), key=lambda item: item[1])
     rows = falls[(falls["path"] == path) & (falls["method"] == method)]
     rates = Linked(span(rows["burst_rate"], "bit/s"), RunsRef(tuple(rows["run_ids"]), "intervals"))
-    return f"no: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " until their rate fell"
+    return f"not for throughput: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " until their rate fell"
 
 
 def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
@@ -247,10 +247,14 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     own = streams[streams["retransmits"].notna() & (streams["retransmits_scope"] != "host")]
     again = own[own["placement"].isin(NEAR_TO_FAR[1:])]
     for method, rows in grouped(again, "method"):
-        ends = dict.fromkeys(plain(end) for end in (rows["retransmits"].min(), rows["retransmits"].max()))
-        refs = RunsRef(tuple(map(str, rows.index)), "retransmits")
-        note = " (not all need be lost)" if rows["retransmits"].max() > 0 else ""
-        parts.append((f"{method} retransmitted ", Linked("–".join(ends), refs), f" segments in a run{note}"))
+        note = " (a retransmission is not always a loss)" if rows["retransmits"].max() > 0 else ""
+        places = []
+        for placement in (name for name in NEAR_TO_FAR if (rows["placement"] == name).any()):
+            some = rows.loc[rows["placement"] == placement, "retransmits"]
+            ends = "–".join(dict.fromkeys(map(plain, (some.min(), some.max()))))
+            refs = RunsRef(tuple(map(str, some.index)), "retransmits")
+            places.append((f"{PLACES[placement]} ", Linked(ends, refs)))
+        parts.append((f"{method} retransmitted ", *listed(places), f" segments in a run{note}"))
     return listed(parts)
 
 
@@ -262,10 +266,13 @@ def _tools(runs: pd.DataFrame) -> Sentence:
         return ()
     row = alike.loc[alike["n"].astype(int).idxmax()]
     ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
-    linked = Linked(f"{ratio} times", RunsRef(tuple(row["run_ids"].split()), "mean_ns"))
-    interval = f"over {count_of(row['n'], 'path')}, {percent(row['confidence'])} CI {low} to {high}"
+    run_ids = row["run_ids"].split()
+    linked = Linked(f"{ratio} times", RunsRef(tuple(run_ids), "mean_ns"))
+    own = runs[runs.index.isin(run_ids) & (runs["placement"] == NEAR_TO_FAR[0])]
+    alone = f", {own['path'].nunique()} of them on one host" if len(own) else ""
+    interval = f"over {count_of(row['n'], 'path')}{alone}, {percent(row['confidence'])} CI {low} to {high}"
     verdict = f"{VERDICTS[row['verdict']]}, margin {percent(row['margin'])}"
-    return f"{row['first']} takes ", linked, f" as long as {row['second']} ({interval}; {verdict})"
+    return f"mean of {row['first']}: ", linked, f" that of {row['second']} ({interval}; {verdict})"
 
 
 def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:

@@ -20,10 +20,11 @@ SAID = {
         "throughput": "one connection: in one zone 11.8 Gbit/s and across zones 7.91–11.8 Gbit/s (iperf3 TCP); 64 "
         "connections: 11.8–11.9 Gbit/s (ntttcp (sender))",
         # Between nodes: Retr 24093, 12919, 616 and 495. ntttcp counts those of the whole host.
-        "loss": "iperf3 TCP retransmitted 495–24,093 segments in a run (not all need be lost)",
+        "loss": "iperf3 TCP retransmitted in one zone 24,093 and across zones 495–12,919 segments in a run "
+        "(a retransmission is not always a loss)",
         # 38.8 ÷ 37.645, 60.5 ÷ 60.563, 699 ÷ 698.945, 718 ÷ 708.390 and 16.9 ÷ 16.791 µs.
-        "tools": "qperf tcp_lat takes 1.010 times as long as sockperf TCP 14 B (over 5 paths, 95 % CI 0.994 to 1.026; "
-        "practically equivalent, margin 5 %)",
+        "tools": "mean of qperf tcp_lat: 1.010 times that of sockperf TCP 14 B (over 5 paths, 1 of them on one host, "
+        "95 % CI 0.994 to 1.026; practically equivalent, margin 5 %)",
     },
     "canadacentral-proximity-placement": {
         "placement": "in the placement group 54–57 µs, in one zone 55–61 µs and across zones 1,364 µs (latte)",
@@ -34,17 +35,19 @@ SAID = {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
         "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP); "
         "equal within 1 %, as expected if both are rate-limited",
-        "loss": "ping lost 0 of 40 packets and iperf3 TCP retransmitted 0 segments in a run",
+        "loss": "ping lost 0 of 40 packets and iperf3 TCP retransmitted in the availability set 0 and "
+        "across zones 0 segments in a run",
     },
     "uksouth-echo-latency": {
         "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58 (time zone "
-        "not said); starts unknown, so no lifetime"
+        "not said); starts unknown, so the lifetimes are, too"
     },
     "ibm-cloud-zones": {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
-        "changed": "series that changed: 10 of 36 across zones, 0 of 34 in one zone, 0 of 30 that ended earlier; "
+        "changed": "series that changed: 10 of 36 across zones, 0 of 34 in one zone, 0 of 30 that ended earlier, "
+        "30 more that ended are too short to test; "
         "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
@@ -61,7 +64,7 @@ SAID = {
     "ec2-token-buckets": {
         "bursts": "from about 9.7 Gbit/s: c5.large 4.6 min (then 0.752 Gbit/s), c5.xlarge 8.8 min (then 1.25 Gbit/s), "
         "c5.2xlarge 17.7 min (then 2.51 Gbit/s) and c5.4xlarge 38.3 min (then 5.02 Gbit/s)",
-        "one_run": "no: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s until their rate fell",
+        "one_run": "not for throughput: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s until their rate fell",
     },
     FEW_REGIONS: {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
