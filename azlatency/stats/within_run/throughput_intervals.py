@@ -73,7 +73,7 @@ def mean_rate(
         flags += ["constant"] if variance == 0 else []
         row |= {"n_effective": effective, **_dependence_checks(x)}
         # No rate is negative, and a mean is within its values: the run has too few independent intervals.
-        if low < 0 <= x.min() or (n >= DEPENDENT and low < x.min() and high > x.max()):
+        if low < 0 <= x.min() or (n >= DEPENDENT and (low < x.min() or high > x.max())):
             flags.append("few_effective")
         else:
             row |= {"low": low, "high": high}
