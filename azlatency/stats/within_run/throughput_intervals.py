@@ -72,8 +72,10 @@ def mean_rate(
         low, high = row["estimate"] - half, row["estimate"] + half
         flags += ["constant"] if variance == 0 else []
         row |= {"n_effective": effective, **_dependence_checks(x)}
-        # No rate is negative, and a mean is within its values: the run has too few independent intervals.
-        if low < 0 <= x.min() or (n >= DEPENDENT and (low < x.min() or high > x.max())):
+        # No rate is negative, and a mean is within its values: the run has too few independent intervals. The mean of
+        # equal values may be rounded away from them.
+        is_beyond = n >= DEPENDENT and x.min() < x.max() and (low < x.min() or high > x.max())
+        if low < 0 <= x.min() or is_beyond:
             flags.append("few_effective")
         else:
             row |= {"low": low, "high": high}
