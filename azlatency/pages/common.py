@@ -176,7 +176,7 @@ def typical_forest(
     if len(finite) < len(measured):
         caption.append("▶ at the edge: the run lost most of its probes, so its median is infinite.")
     if drifting := join_by_method(typical[typical["flags"].str.contains("dependent_runs")]):
-        caption.append(f"Runs drift on {drifting}: an interval of several levels is that of none.")
+        caption.append(f"Runs drift on {drifting}: if the level changed, the interval describes neither level.")
     if expected is not None:
         caption.append(f"Dashed: {plain(expected / unit.scale, 6)} {unit.name} expected of the VM.")
     if rows["truth"].notna().any():

@@ -328,7 +328,7 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         of_zones = "; ".join(f"{wait} in {join_words(names)}" for wait, names in waits.items())
         said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
     verb = "is" if len(left_out) == 1 else "are"
-    why = "it takes three zones with all pairs, no more"
+    why = "only regions of three zones with all pairs"
     others = [f"{join_words(left_out)} {verb} left out: {why}"] if said and left_out else []
     return (*said, *others)
 

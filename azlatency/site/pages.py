@@ -84,14 +84,18 @@ class StudyView:
     @property
     def group(self) -> str:
         """Provider and region, under which the index lists it."""
-        region = str(self.info.get("region") or "")
         if self.emulated:
             return "Emulated lab"
+        several = f"{self.regions} regions" if self.regions > 1 else "region not said"
+        return f"{self.provider or 'Provider not said'} · {self.info.get('region') or several}"
+
+    @property
+    def provider(self) -> str:
+        """The cloud that its region or its VM size names; empty if neither does."""
+        region = str(self.info.get("region") or "")
         names = [(pattern, region, name) for name, pattern in _REGIONS.items()]
         names += [(pattern, str(self.info.get("vm_size") or ""), name) for name, pattern in _SIZES.items()]
-        provider = next((name for pattern, text, name in names if re.fullmatch(pattern, text)), "Provider not said")
-        several = f"{self.regions} regions" if self.regions > 1 else "region not said"
-        return f"{provider} · {region or several}"
+        return next((name for pattern, text, name in names if re.fullmatch(pattern, text)), "")
 
     @property
     def not_measured(self) -> list[str]:
@@ -111,6 +115,11 @@ class StudyView:
         region, date = (str(self.info.get(key) or "") for key in ("region", "date"))
         sizes = ", ".join(self.vm_sizes) or ("" if self.emulated else "VM size not said")
         return [fact for fact in (*self.contents, region, sizes, date) if fact]
+
+    @property
+    def facts_and_author(self) -> list[str]:
+        """What the first page says of it; a summary prints its source."""
+        return [*self.facts, *filter(None, [self.author])]
 
     @property
     def author(self) -> str:

@@ -36,6 +36,14 @@ def test_single_runs_show_no_spread_to_plan_with(cni: Study) -> None:
     assert "every run up to p99.9," in text and "p99.99." in text
 
 
+def test_a_plan_says_that_its_pilot_drifts() -> None:
+    """The route of az1a → az2a is 25 µs longer from round 26 on; the other two paths stayed."""
+    found = az.plan(az.latency(load("emulated-nights")))
+    assert cell(page.plans(found), "az1a → az2a, ping 56 B", "flags") == "drift"
+    assert cell(page.plans(found), "az1a → az3a, ping 56 B", "flags") == ""
+    assert "takes that for spread: az1a → az2a (ping 56 B)." in str(page.find(found, az.stats.percentile_sizes()))
+
+
 def test_sizes_are_those_of_the_binomial_law(cni: Study) -> None:
     # Upper bound of p99 at 95 %: the smallest n with 0.99^n <= 0.05 is 299.
     table = page.smallest_sizes(az.stats.percentile_sizes(az.latency(cni)["n"], 0.95))

@@ -156,6 +156,7 @@ def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(
     assert evidence.get_text(strip=True) == "one run per path" and len(many.select(".studies tbody tr")) == 4
     assert many.tfoot.get_text().startswith("Evidence: one run per path: each path was measured once;")
     assert evidence.span["title"] in many.tfoot.get_text()
+    assert "Clouds: AWS, Azure. No log of another cloud" in many.get_text() and "Clouds:" not in few.get_text()
     assert not few.select(".studies") and few.select_one(".answer .says") and few.select_one(".answer .dots")
 
 
