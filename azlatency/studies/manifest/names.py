@@ -353,11 +353,11 @@ _TIME_OF_DAY = re.compile(
     rf"|\b(?:at|um|a|a las|alle|om|vers|gegen|around) {_CLOCK}(?: ?(?:h|uhr|heures|o'clock)\b)?(?! ?[\w.%]|:\d)"
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that then it its is was a an i we ran did waited measured measuring same result results output
-    time times test run measurement still here ok okay fine good looks just to be sure for check place half bit little
-    few some und das gleiche ergebnis ein eine zur sicherheit et une le même résultat y el mismo resultado más e o
-    mesmo fois vez volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf
-    zehn nearly almost demi deux trois cinq dix media dos tres cinco diez
+    and now the this that then it its is was a an i we ran did running waited measured measuring same result results
+    output time times test run measurement still here ok okay fine good looks gives gave about too just to be sure
+    safe for check place half bit little few some und das gleiche ergebnis ein eine zur sicherheit et une le même
+    résultat y el mismo resultado más e o mesmo fois vez volta una uma mais one two three four five ten fifteen
+    twenty thirty halbe viertel zwei drei fünf zehn nearly almost demi deux trois cinq dix media dos tres cinco diez
 """
 _SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT) | _SPELLED_ORDINALS | _BARE
 _letters_of = re.compile(r"[^\W\d_]+").findall
