@@ -39,6 +39,8 @@ _SEEN = {
     "crossed": "{n} series crossed 1 or 2 ms and stayed there, without a confirmed change ({which})",
     "short": "{n} series with fewer than ten points moved, too few to test ({which})",
 }
+#: Below this ratio, a fall in whole percent would be one by all of it.
+_NEAR_NOTHING = 0.005
 #: Flag of levels that differ by no more than one step of the printed numbers.
 _ONE_STEP = "one_printed_step"
 
@@ -160,12 +162,17 @@ def in_percent(change: Row) -> str:
     if not change["before"] or is_rounding(change):
         return size(change)
     ratio = change["after"] / change["before"] if is_missing(change["ratio"]) else change["ratio"]
-    return f"{_percent(ratio, 0)} %"
+    return f"{_percent(ratio, 1 if ratio < _NEAR_NOTHING else 0)} %"  # what is left is no "−100 %"
 
 
 def is_rounding(change: Row) -> bool:
     """Return whether the levels differ by one step of the numbers that the logs print."""
     return _ONE_STEP in change.get("flags", "").split()
+
+
+def at_date_of_others(change: Row) -> bool:
+    """Return whether a series shows its change only at the date at which others changed."""
+    return "date_of_others" in change.get("flags", "").split()
 
 
 def last_of_each(found: History) -> pd.DataFrame:

@@ -129,14 +129,21 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         inside, outside = (
             [path for path in rises["median_ns"].index if (str(path) in paths) is where] for where in (True, False)
         )
-        measured, recorded = (rises[column][inside].median() for column in ("median_ns", "recorded_ns"))
-        of_paths = span(list(rises["median_ns"][inside]), "ns", like=measured, step=step)
+        measured = rises["median_ns"][inside].median()
+        of_paths, of_records = (
+            span(list(rises[column][inside]), "ns", like=measured, step=step) for column in ("median_ns", "recorded_ns")
+        )
         rest = rises["median_ns"][outside].agg(["min", "max"])
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = join_words(name.removeprefix("az") for name in zones)
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
-        other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
-        on_paths = f"{of_paths} by path; recorded {format_value(recorded, 'ns')}"
+        hosts = (rises["median_ns"] - rises["recorded_ns"])[inside].agg(["min", "max"])
+        by_hosts, other = (
+            " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in ends))
+            for ends in (hosts, rest)
+        )
+        rest_of_hosts = f"; the rest, {by_hosts}, is time of the hosts" if of_paths != of_records else ""
+        on_paths = f"{of_paths} by path; recorded {of_records}{rest_of_hosts}"
         text += (f" farther apart ({on_paths}); other paths changed by {other}. ",)
     return text
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from azlatency.kit.cells import Row, RunsRef, Table
 from azlatency.kit.changes import (
+    at_date_of_others,
     changed,
     date_with_interval,
     day_of,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
+#: What is said of a change that its series alone does not show.
+_WITH_OTHERS = "seen only at the date of others"
 #: Where a series is that has ended.
 _EARLIER = "that ended earlier"
 #: What a date of published windows means.
@@ -59,7 +62,7 @@ def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
-    more = f" ({len(last)} of {searched} series changed)" if len(last) > _MOST else ""
+    more = f" ({len(last)} of {searched} series changed{_only_with_others(last)})" if len(last) > _MOST else ""
     return (*sentence, f"{more}. ") if sentence else ()
 
 
@@ -72,14 +75,19 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     if last.empty:
         return ()
     names, many = _names(runs), found.series["metric"].nunique() > 1
+
+    def moved(row: Row) -> Sentence:
+        metric = f", {row['metric']}" if many else ""
+        return f"{names[row['path']]}{metric} ", Linked(in_percent(row), _points_of(row))
+
     seen = sightings(found)
     late = newest_moves(seen)
     rounded = last.apply(is_rounding, axis="columns")
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
-        name = ", ".join([names[row["path"]], *([row["metric"]] if many else [])])
-        change = (f"{name} ", Linked(in_percent(row), _points_of(row)), *_away(row, late))
+        doubt = (f", {_WITH_OTHERS}",) if at_date_of_others(row) else ()
+        change = (*moved(row), *doubt, *_away(row, late))
         by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)
     for moment, changes in by_date.items():
@@ -93,19 +101,13 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
     others = others.sort_values("ratio", key=sizes, ascending=False, kind="stable")
-    moves: list[Sentence] = [
-        (f"{names[row['path']]} ", Linked(in_percent(row), _points_of(row))) for row in others.to_dict("records")
-    ]
+    moves = [moved(row) for row in others.to_dict("records")]
     some = _largest(moves, "other path") if len(moves) > _MOST_OF_A_DATE else listed(moves)
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
-        first = Linked(in_percent(early[0]), _points_of(early[0]))
-        few = "moved soon after their series began, too few windows to test"
-        sentence += (
-            f"; {count_of(len(early), 'path')} {few}: largest {names[early[0]['path']]} ",
-            first,
-        )
+        few = "series moved after their first points, too few to test"
+        sentence += (f"; {len(early)} {few}: largest ", *moved(early[0]))
     for start, regions in (
         ("too short to test:", _too_short(found, runs)),
         ("no change confirmed on paths of", unchanged),
@@ -133,7 +135,8 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             "path": names[row["path"]],
             "date": day,
             "levels": " → ".join(format_value(row[end], row["unit"], step=step) for end in ("before", "after")),
-            "change": f"{'one printed step: size unknown' if is_rounding(row) else in_percent(row)}{doubt}",
+            "change": f"{'one printed step: size unknown' if is_rounding(row) else in_percent(row)}{doubt}"
+            + f", {_WITH_OTHERS}" * at_date_of_others(row),
             "now": format_value(now[row["what"]], row["unit"], step=step)
             + ", off this level" * (not doubt and row["what"] in {*late["what"]}),
             "run_ids": row["run_ids"],
@@ -181,10 +184,20 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
     where = searched["path"].map(places).fillna("").mask(has_ended(searched), _EARLIER)
     counts = searched["what"].isin(last["what"]).groupby(where, sort=False).agg(["sum", "size"])
     order = sorted(counts.index, key=lambda place: (place == _EARLIER, -counts["sum"][place]))
-    parts = [f"{counts['sum'][place]} of {counts['size'][place]} {place}".rstrip() for place in order]
+    parts = [
+        f"{counts['sum'][place]} of {counts['size'][place]} {place}".rstrip()
+        + _only_with_others(last[last["what"].isin(searched.loc[where == place, "what"])])
+        for place in order
+    ]
     if short := int(has_ended(found.series[found.series["level"].isna()]).sum()):
         parts.append(f"{short} more that ended are too short to test")
     return f"series that changed: {', '.join(parts)}"
+
+
+def _only_with_others(changes: pd.DataFrame) -> str:
+    """Say how many of some changes their series show only at the date at which others changed."""
+    n = sum(map(at_date_of_others, changes.to_dict("records")))
+    return f", {n} of them {_WITH_OTHERS}" if n else ""
 
 
 def _largest(changes: Sequence[Sentence], noun: str = "path") -> Sentence:

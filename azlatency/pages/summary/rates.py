@@ -57,7 +57,7 @@ def falling_rates(data: Data) -> Answer | None:
         ends = interval_in(typical) or (middle["sustained_rate"],)
         text = f"{rate} after {time}"
         dots.append(dot(name, ends, "bit/s", *of_path, value=middle["sustained_rate"], text=text))
-    top = span((middles["burst_rate"].min(), middles["burst_rate"].max()), "bit/s", digits=2, like=like)
+    top = span(chosen["burst_rate"], "bit/s", digits=2, like=like)
     return Answer(
         badge=badge_of(moments),
         answer=(
@@ -67,9 +67,9 @@ def falling_rates(data: Data) -> Answer | None:
                 bold=False,
             ),
             f" transfers fall once; the lower rate was watched for {_watched(pd.concat([chosen, others]))} only. ",
-            f"{len(chosen)} of them {_start_at(chosen)} about ",
+            f"{len(chosen)} of them {_start_at(chosen)} ",
             Linked(top, RunsRef(tuple(chosen["run_ids"]), "intervals")),
-            " (median runs): ",
+            " and fall (medians): ",
             *listed(falls),
             ".",
             *_other_hosts(others),

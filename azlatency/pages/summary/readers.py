@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -188,7 +187,7 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
             format_value(own["sustained_rate"].median(), "bit/s", like=like),
         )
         parts.append((f"{path} ", Linked(time, *refs), f" (then {rate})"))
-    start = f"from about {format_value(median(usual['burst_rate']), 'bit/s', digits=2)}: " if len(others) else ""
+    start = f"from {span(usual['burst_rate'], 'bit/s', digits=2)}: " if len(others) else ""
     return start, *listed(parts[:_MOST_LISTED])
 
 
