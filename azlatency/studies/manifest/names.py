@@ -151,6 +151,7 @@ _MONTH = (
     r"|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
     r"|sept?iembre|octubre|noviembre|diciembre)"
 )
+_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 _CLOCK = r"(?:[01]?\d|2[0-3])"
 #: A time behind a date.
 _AT = (
@@ -166,8 +167,9 @@ _TIME = re.compile(
     rf"|(?<![a-z0-9.])(?:1[89]|2\d|3[0-5])(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]){_AT}(?![a-z0-9.])"
     rf"|(?<![0-9])(?:(?:0?[1-9]|[12]\d|3[01])[-_.]){{2}}(?:19|20)\d\d{_AT}(?![0-9])"
     rf"|(?<![0-9])(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])20[0-3]\d{_AT}(?![0-9])"
-    rf"|(?<![a-z0-9])\d{{1,2}}[-_. ]{{0,2}}(?:de )?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}(?![a-z0-9])"
-    rf"|(?<![a-z0-9]){_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:{_WEEKDAY})?\d{{1,2}}[-_. ]{{0,2}}(?:de )?{_MONTH}(?:[-_. ]?(?:19|20)?\d\d)?{_AT}"
+    r"(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:{_WEEKDAY})?{_MONTH}[-_. ]?\d{{1,2}}(?:[-_., ]{{1,2}}(?:19|20)\d\d)?{_AT}(?![a-z0-9])"
     # What date prints in any language: "Sa 31. Jan 10:15:00 CET 2026", "sam. 31 janv. 2026 10:15:00 CET".
     r"|(?<![\w.])(?:[^\W\d_]{2,12}[.,]{0,2} )?\d{1,2}\.? (?:de )?[^\W\d_]{3,12}[.,]{0,2} (?:de )?"
     rf"(?:20\d\d,? {_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})?|{_CLOCK}:[0-5]\d:[0-5]\d(?: [A-Z]{{2,5}})? 20\d\d)(?!\w)"
@@ -177,7 +179,7 @@ _TIME = re.compile(
     r"|(?<![0-9-])(?:[01]\d|2[0-3])-[0-5]\d-[0-5]\d(?![0-9-])"
     rf"|(?<![a-z0-9])(?:{_CLOCK}h[0-5]\d(?:m(?:[0-5]\ds?)?)?|{_CLOCK}[ _-]?uhr|(?:0?[1-9]|1[0-2])[ _]?[ap]m)"
     r"(?![a-z0-9])"
-    r"|(?<![a-z0-9])(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?(?![a-z0-9])"
+    rf"|(?<![a-z0-9])(?:on )?{_WEEKDAY}(?![a-z0-9])"
     r"|(?<![^\W\d_])(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lundi|mardi|mercredi|jeudi|vendredi"
     r"|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)(?![^\W\d_])"
     # Seconds, milliseconds or nanoseconds since 1970, from 2014 on; a round number is a size.
@@ -338,9 +340,20 @@ _AGAIN = re.compile(
     r")\b|再(?:一?次|来一次)?|もう一度|다시",
     re.IGNORECASE,
 )
+#: That nothing changed, beside what says that a run repeats: "again, with nothing changed". "Unchanged" alone may be a
+#: treatment, as "same host" is.
+_UNCHANGED = re.compile(
+    r"\b(?:(?:with )?nothing (?:was |has |else |is )?(?:changed|touched)|without (?:changing|touching) anything"
+    r"|(?:everything|all) unchanged|(?:with )?(?:the )?(?:exact(?:ly)? )?same (?:settings?|commands?|set-?up"
+    r"|config(?:uration)?|conditions|parameters|options|flags|thing)"
+    r"|nichts (?:ge|ver)ändert|sans rien changer|sin cambiar nada)\b",
+    re.IGNORECASE,
+)
 #: The same for the time that passed; "after an hour" may say since when: of load, or since the start.
 _LATER = re.compile(
     rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
+    r"|after (?:an? |the )?(?:breakfast|lunch|dinner|coffee|tea|break|meeting|weekend|night)"
+    r"|nach (?:dem essen|der pause)|(?:after|before) (?:going|coming) home"
     r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
 )
@@ -629,7 +642,7 @@ def number_in(text: str) -> int:
 
 def says_again(text: str) -> bool:
     """Return whether a label says nothing but that its run repeats the one above it, or that time passed since then."""
-    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", text.casefold()))
+    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", _UNCHANGED.sub(" ", text.casefold())))
     return (count > 0 or "\0" in rest) and _SAYS_AGAIN.issuperset(_letters_of(rest))
 
 
@@ -660,7 +673,8 @@ def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collectio
         return ""
     words = _words(_NUMBERED_LABEL.sub(" ", text), series)
     said = [word.text for word in words if not word.is_counter]
-    is_count = len(said) < len(words) and _SAYS_AGAIN.issuperset(map(str.casefold, said))  # "and a second run"
+    rest = _UNCHANGED.sub(" ", " ".join(said).casefold())
+    is_count = len(said) < len(words) and _SAYS_AGAIN.issuperset(rest.split())  # "and a second run"
     return "" if is_count else " ".join(said)
 
 

@@ -183,8 +183,16 @@ def test_labels_that_differ_are_scenarios_and_counters_in_them_are_not() -> None
 def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
     texts = ["And once more", "One more time", "Same result. Again", "Noch einmal", "Encore une fois", "Otra vez"]
     texts += ["Repeating it gives about the same:", "Once more, to be safe:", "A second try gives about the same:"]
-    assert scenarios(["notes.md"] * 10, ["First run", *texts]) == [None] * 10
+    texts += [
+        "And again, with nothing changed:",
+        "Third attempt, after lunch:",
+        "Fourth run, same settings",
+        "Again on Friday",
+    ]
+    assert scenarios(["notes.md"] * 14, ["First run", *texts]) == [None] * 14
     assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
+    assert scenarios(["notes.md"] * 2, ["First run", "Again, nothing changed but the MTU"])[1] is not None
+    assert scenarios(["notes.md"] * 3, ["tuned", "unchanged", "same host"]) == ["tuned", "unchanged", "same host"]
 
 
 @pytest.mark.parametrize(
