@@ -70,8 +70,10 @@ def conditions(levels: pd.DataFrame) -> Table | Note:
         "VM": text(_vm),
     }
     note = "Reported: a number from a text, without its log; neither its spread nor its unit can be checked."
-    notes = [note] if (levels["origin"] == "reported").any() else []
-    caption, shown = "Round-trip times by placement, nearest first", levels.drop(columns="flags")
+    reported = levels["origin"] == "reported"
+    notes = [note] if reported.any() else []
+    order = "nearest first" if reported.nunique() < 2 else "logs first, each nearest first"
+    caption, shown = f"Round-trip times by placement, {order}", levels.drop(columns="flags")
     return table(shown, caption, columns, notes, source=lambda row: [condition_ref(row)])
 
 
