@@ -103,7 +103,8 @@ _SAYING = re.compile(rf"\b(?:echo|printf)\b|{_SHOWING.pattern}")
 #: Their output differs each time, and says nothing of the run.
 _VOLATILE = re.compile(
     r"\b(?:date|uptime|loadavg|free|top|htop|ps|ss|netstat|who|w|last|vmstat|df|du|ls|pwd|cd|git|statistics|interrupts"
-    r"|meminfo|sensors|temp|curl|wget|sleep|time|ifconfig|history|journalctl|dmesg|kubectl get)\b|\bip -s|\./|\.sh\b"
+    r"|meminfo|sensors|temp|curl|wget|sleep|time|ifconfig|history|journalctl|dmesg|kubectl get|arp)\b"
+    r"|\bip (?:-s|n(?:eigh(?:bour)?)?\b)|\./|\.sh\b"
 )
 #: What a command prints that failed, and what tail prints above a file.
 _FAILED = re.compile(r"not found\b|permission denied|not permitted|no such file", re.IGNORECASE)
@@ -185,6 +186,7 @@ _BESIDE_TEXT = """
 """
 _BESIDE = _PASSES.union(_SAYS_NOTHING, _BESIDE_TEXT.split())
 _LONGEST = 1010
+_RULER = re.compile(r"[-=]{3,200}")
 #: What stands between the labels of a run, and in front of a command among them.
 JOINED, COMMAND = " / ", "$ "
 #: More lines outside of runs than this are not searched.
@@ -203,7 +205,7 @@ def set_labels(
     A sentence is the label of a run only if another run stands above it below the same heading: it separates them.
     """
     in_order = sorted(runs, key=lambda row: row["first_line"])
-    spans = [_printed(run, accounting) for run in in_order]
+    spans = [_printed(run, source, accounting) for run in in_order]
     found = merge(*(source.find_texts(partial(accounting.find, kind)) for kind in (PROSE, UNKNOWN)))
     lines = list(islice(found, _MOST_LINES))
     has_headings = any(run["heading"] for run in in_order)
@@ -492,12 +494,22 @@ def _changing_command(line: str) -> str | None:
     return command if command and changes_settings(command) else None
 
 
-def _printed(run: Row, accounting: LineAccounting) -> tuple[int, int]:
-    """Return the first and last line of a run that its tool printed: what is around them may be a label."""
+def _printed(run: Row, source: Source, accounting: LineAccounting) -> tuple[int, int]:
+    """Return the first and last line of a run that its tool printed: what is around them may be a label.
+
+    A ruler below a text of a person is part of a heading, although some tools print such lines, too.
+    """
+
+    def is_printed(line: int) -> bool:
+        if accounting.kind_of(line) not in (DATA, KNOWN):
+            return False
+        is_below = line > 1 and accounting.kind_of(line - 1) in (DATA, KNOWN)
+        return is_below or _RULER.fullmatch(source.lines[line - 1].text.strip()) is None
+
     start, end = run["first_line"], run["last_line"]
-    while start < end and accounting.kind_of(start) not in (DATA, KNOWN):
+    while start < end and not is_printed(start):
         start += 1
-    while end > start and accounting.kind_of(end) not in (DATA, KNOWN):
+    while end > start and not is_printed(end):
         end -= 1
     return int(start), int(end)
 

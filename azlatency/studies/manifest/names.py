@@ -161,6 +161,9 @@ _AT = (
 )
 #: Dates and times: with a date, a colon or a unit. Four digits alone are a size.
 _TIME = re.compile(
+    # With an hour, as logrotate names files each hour: ``ping.log-2025100608``.
+    r"(?<![0-9])(?:19|20)\d\d(?P<sign>-?)(?:0[1-9]|1[0-2])(?P=sign)(?:0[1-9]|[12]\d|3[01])(?:[-T]|(?<=\d{8}))"
+    r"(?:[01]\d|2[0-3])(?![\w:-]|\.\d)|"
     rf"(?<![0-9])(?:19[789]|20[0-3])\d[-_. ]?(?:0[1-9]|1[0-2])[-_. ]?(?:0[1-9]|[12]\d|3[01]){_AT}(?![0-9])"
     r"|(?<![a-z0-9])20[12]\d-(?:[0-2]\d\d|3[0-5]\d|36[0-6])(?![\w-])|(?<![a-z0-9])\d{4,14}_?(?:utc|gmt)(?![a-z0-9])"
     # A date of six digits, such as 260131; sizes such as 131072 and 262144 are none.
@@ -368,9 +371,10 @@ _TIME_OF_DAY = re.compile(
 _SAYS_AGAIN_TEXT = """
     and now the this that then it its is was a an i we ran did running waited measured measuring same result results
     output time times test run measurement still here ok okay fine good looks gives gave about too just to be sure
-    safe for check place half bit little few some und das gleiche ergebnis ein eine zur sicherheit et une le même
-    résultat y el mismo resultado más e o mesmo fois vez volta una uma mais one two three four five ten fifteen
-    twenty thirty halbe viertel zwei drei fünf zehn nearly almost demi deux trois cinq dix media dos tres cinco diez
+    safe let me make not double fluke rule out for check place half bit little few some und das gleiche ergebnis ein
+    eine zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais one
+    two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf zehn nearly almost demi deux trois
+    cinq dix media dos tres cinco diez
 """
 _SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT) | _SPELLED_ORDINALS | _BARE
 _letters_of = re.compile(r"[^\W\d_]+").findall

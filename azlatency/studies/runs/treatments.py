@@ -39,6 +39,8 @@ from azlatency.studies.manifest.names import (
 )
 
 _NUMBERS = re.compile(r"\d+")
+#: The number of a run in a command: ``make bench RUN=2``, ``./bench.sh --run 2``; ``--runs 2`` is how many.
+_RUN = re.compile(r"\b(?:run|trial|attempt|round)[= ]\d{1,4}\b", re.IGNORECASE)
 #: What is assumed of a run, in the column ``assumed``.
 ONE_CLIENT, ONE_SERVER, NUMBER_COUNTS = "one_client", "one_server", "number_counts"
 FROM_NAME, FROM_LABEL = "scenario_from_name", "scenario_from_label"
@@ -419,4 +421,4 @@ def counting_labels(labels: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=8192)
 def _compared(text: str, series: frozenset[str], ends: tuple[str, ...]) -> str:
     """Return what is compared of a label; of a command all, because numbers and addresses in it are settings."""
-    return (text if text.startswith(COMMAND) else label_text(text, series, ends)).casefold()
+    return (_RUN.sub(" ", text) if text.startswith(COMMAND) else label_text(text, series, ends)).casefold()

@@ -251,6 +251,15 @@ def test_paragraphs_of_the_output_of_a_command_are_no_labels(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize("log", ["iperf3/3.12-udp.txt", "ntttcp/1.4.0-sender.txt", "lagscope/1.0.1-n500.log"])
+@pytest.mark.parametrize("ruler", ["-" * 20, "-" * 59, "=" * 40])
+@pytest.mark.parametrize("banner", ["{ruler}\n{label}\n{ruler}\n", "\n{label}\n{ruler}\n\n"])
+def test_rulers_as_some_tools_print_them_hide_no_banner(tmp_path: Path, log: str, ruler: str, banner: str) -> None:
+    text = (FIXTURES / log).read_text("utf-8").rstrip() + "\n"
+    labelled = "".join(banner.format(label=label, ruler=ruler) + text for label in ("BBR", "CUBIC"))
+    assert headings(tmp_path, labelled) == ["BBR", "CUBIC"]
+
+
 def test_what_ends_each_run_is_no_section_but_a_section_without_a_run_is_one(tmp_path: Path) -> None:
     ended = "".join(f"Run {number}...\n{PING}Run {number}... OK\n" for number in (1, 2, 3))
     assert headings(tmp_path, ended) == ["Run 1", "Run 2", "Run 3"]

@@ -188,10 +188,14 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
         "Third attempt, after lunch:",
         "Fourth run, same settings",
         "Again on Friday",
+        "Let me repeat that to make sure it was not a fluke:",
     ]
-    assert scenarios(["notes.md"] * 14, ["First run", *texts]) == [None] * 14
+    assert scenarios(["notes.md"] * 15, ["First run", *texts]) == [None] * 15
     assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
     assert scenarios(["notes.md"] * 2, ["First run", "Again, nothing changed but the MTU"])[1] is not None
+    commands = ["$ make bench RUN=1", "$ make bench RUN=2", "$ make bench RUNS=3"]
+    assert [name is None for name in scenarios(["notes.md"] * 2, commands[:2])] == [True, True]
+    assert len({*scenarios(["notes.md"] * 3, commands)}) == 2
     assert scenarios(["notes.md"] * 3, ["tuned", "unchanged", "same host"]) == ["tuned", "unchanged", "same host"]
 
 
