@@ -331,7 +331,7 @@ def _prefix_settings(row: Mapping[str, Any], words: Sequence[str], arguments: Se
     ends = str(row.get("client"))
     for place in _PLACES.keys() & stated.keys():
         is_end = place not in _LOCAL or _ADDRESS.fullmatch(ends) or ends in stated[place].split() or ends == "None"
-        if is_end and "run" not in stated[place].split()[:1]:
+        if is_end and not {"run", "vrf"}.intersection(stated[place].split()[:1]):
             del stated[place]
     return stated
 

@@ -244,7 +244,8 @@ def set_labels(
         if is_first:
             chain = []
             sections.append([])
-        sections[-1].append((run, [each.text for each in found_above if each.is_command]))
+        commands = [each.text for each in found_above if each.is_command and not _starts(each.text, run)]
+        sections[-1].append((run, commands))
         prose = {each.line for each in found_above if each.is_caption or each.is_sentence}
         above = [
             # A line beside another one is part of a paragraph.
@@ -366,12 +367,24 @@ def _add_commands(runs: Sequence[tuple[Row, list[str]]]) -> None:
 def _add_printed_by(
     commands: Sequence[tuple[int, str]], runs: Sequence[Row], starts: Sequence[int], boundaries: Sequence[int]
 ) -> None:
-    """Append what the command line of a loop, or one that prints a file, says about each run below it."""
+    """Append what the command line of a loop, or one that prints a file, says about each run below it.
+
+    So does one that starts the tool by a program that is not known: ``onload ping HOST``.
+    """
     stops = [*sorted({*boundaries, *(line for line, _ in commands)}), inf]
     for line, command in commands:
         printed = runs[bisect_right(starts, line) : bisect_right(starts, stops[bisect_right(stops, line)])]
         for run, told in zip(printed, told_by(command, len(printed)), strict=False):
             run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
+        unknown = _changing_command(f"{COMMAND}{command}") or ""
+        for run in printed:
+            if _starts(unknown, run):
+                run["heading"] = JOINED.join(filter(None, (run["heading"], f"{COMMAND}{unknown[:_LONGEST]}")))
+
+
+def _starts(command: str, run: Row) -> bool:
+    """Return whether a command names the tool of a run."""
+    return not {run["tool"], run["tool"].removesuffix("2")}.isdisjoint(map(program_name, command.split()))
 
 
 class _Label(NamedTuple):

@@ -336,7 +336,7 @@ _UNITS = "|".join(_UNITS_TEXT.split())
 _AGAIN = re.compile(
     r"\b(?:(?:once|twice|one|1) more|(?:once |yet )?again|re-?run|repeat(?:ed|ing)?|noch ?(?:ein)?mals?"
     r"|wieder(?:holt|holung)?|encore|(?:une|otra|outra|una|mais uma) (?:fois|vez|volta)|de (?:nuevo|novo)|ancora"
-    r"|opnieuw|jeszcze raz|ещё раз|еще раз"
+    r"|di nuovo|opnieuw|nog een keer|igen|en gång till|jeszcze raz|ещё раз|еще раз"
     r"|(?:a|one|the) (?:very )?(?:second|third|fourth|fifth|last|final|2nd|3rd|[4-9]th) time"
     r"|(?:ein|zum) (?:letzte[ns]|zweite[ns]|dritte[ns]) mal|(?:la|une) (?:deuxième|troisième|dernière) fois"
     r"|(?:la|una) (?:segunda|tercera|última) vez"
@@ -369,12 +369,12 @@ _TIME_OF_DAY = re.compile(
     rf"|\b(?:at|um|a|a las|alle|om|vers|gegen|around) {_CLOCK}(?: ?(?:h|uhr|heures|o'clock)\b)?(?! ?[\w.%]|:\d)"
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that then it its is was a an i we ran did running waited measured measuring same result results
-    output time times test run measurement still here ok okay fine good looks gives gave about too just to be sure
-    safe let me make not double fluke rule out for check place half bit little few some und das gleiche ergebnis ein
-    eine zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais one
-    two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf zehn nearly almost demi deux trois
-    cinq dix media dos tres cinco diez
+    and now the this that then it its is was a an i we ran did running tried trying waited measured measuring same
+    result results output time times test run measurement still here ok okay fine good looks gives gave about too
+    just to be sure safe let me make not double fluke rule out for check place half bit little few some und das
+    gleiche ergebnis ein eine zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois vez
+    volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf zehn nearly
+    almost demi deux trois cinq dix media dos tres cinco diez
 """
 _SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT) | _SPELLED_ORDINALS | _BARE
 _letters_of = re.compile(r"[^\W\d_]+").findall

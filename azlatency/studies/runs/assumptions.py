@@ -195,6 +195,7 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     ``scenarios`` are those of the files, or all labels. An entry of a label is that of a heading in the files; of a
     label below another one it would say too much.
     """
+    scenarios = _first_labels(scenarios) if are_labels else scenarios
     names = scenarios if are_labels else files
     kinds: dict[str, list[str]] = {}
     for name in names:
@@ -229,6 +230,16 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
             for kind, alike in repeated.items()
         ]
     )
+
+
+def _first_labels(chains: Sequence[str]) -> Sequence[str]:
+    """Return the first label of each chain, if those that differ in a number only have the same labels below them."""
+    parts = [chain.partition(JOINED) for chain in chains]
+    below: dict[str, set[str]] = {}
+    for first, _, rest in parts:
+        below.setdefault(_LAST_NUMBER.sub("*", first), set()).add(rest)
+    firsts = [first for first, _, _ in parts]
+    return firsts if len({*firsts}) == len(chains) and all(len(each) == 1 for each in below.values()) else chains
 
 
 def by_last_word(files: Sequence[str], scenarios: Sequence[str], every_file: Iterable[str]) -> list[str]:

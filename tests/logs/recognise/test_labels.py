@@ -209,6 +209,15 @@ def test_a_state_that_differs_tells_runs_apart(
     assert headings(tmp_path, "".join(runs)) == (labels or outputs)
 
 
+@pytest.mark.parametrize("prefixes", [("onload ", ""), ("", "onload "), ("./with-vma.sh ", "onload ")])
+def test_an_unknown_program_that_starts_the_tool_is_a_label_of_its_own_run(
+    tmp_path: Path, prefixes: tuple[str, str]
+) -> None:
+    commands = [f"{prefix}ping -c 4 10.0.1.6" for prefix in prefixes for _ in range(2)]
+    labels = [None if command.startswith("ping") else f"$ {command}" for command in commands]
+    assert headings(tmp_path, "\n".join(f"$ {command}\n{PING}" for command in commands)) == labels
+
+
 def test_a_text_in_parentheses_is_a_label(tmp_path: Path) -> None:
     text = f"(before the patch)\n{PING}(after the patch)\n{PING}"
     assert headings(tmp_path, text) == ["before the patch", "after the patch"]

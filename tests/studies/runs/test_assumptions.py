@@ -31,6 +31,14 @@ def expanded(name: str) -> list[str]:
     return ["".join(words) for words in product(*parts)]
 
 
+def test_labels_below_numbered_ones_are_joined_by_the_number() -> None:
+    labels = [f"{queue} {number} / q={queue}" for queue in ("fq_codel", "cake") for number in (1, 2)]
+    entries = joining_entries(["aqm.txt"], labels, are_labels=True)
+    assert [line for line in entries if line.startswith("heading")] == ['heading = "fq_codel *"', 'heading = "cake *"']
+    others = [*labels[:3], "cake 2 / pfifo"]
+    assert joining_entries(["aqm.txt"], others, are_labels=True)[1] == 'log = "aqm.txt"'
+
+
 def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -> None:
     assert assumptions(logs(tmp_path, "ping_run1.log", "ping_run2.log")) == [
         "assumed: one client, which these logs do not name (2 runs)"
