@@ -28,6 +28,10 @@ FIRST_ROWS = 20
 _LONG_CELL, _MANY_COLUMNS = 36, 6
 #: A small number with an exponent, which reads as a decimal fraction: the decimals of its first part, and the exponent.
 _SMALL = re.compile(r"[-−]?\d(?:\.(\d+))?e-0([1-7])")
+#: In HTML: a tag, a number with its unit, and a word, which may be a name or a date.
+_WORD = re.compile(r"<[^>]*>|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w)|\w[\w.–-]*")
+#: Most letters of a name that is not broken.
+_NAME = 24
 #: Significant digits of a number in a CSV file: all that a float64 holds on any machine.
 _CSV_DIGITS = 12
 
@@ -496,10 +500,26 @@ def _row_html(
         attributes += _csv_attribute(row["csv"][index], cell, links)
         if trail is not None and index in trail.at:
             attributes += f' data-at="{escape(trail.at[index])}"'
+        shown = escape(cell) if links is None or index else tied(escape(cell))
         link = f' <a class="from" href="#{escape(trail.target)}">log</a>' if trail is not None and not index else ""
         tag = "td" if index else "th"
-        written.append(f"<{tag}{attributes}>{escape(cell)}{link}</{tag}>")
+        written.append(f"<{tag}{attributes}>{shown}{link}</{tag}>")
     return f"<tr>{''.join(written)}</tr>"
+
+
+def tied(html: str) -> str:
+    """Keep short names with dashes, dates, and numbers with their units from being broken into lines."""
+
+    def whole(part: str) -> str:
+        if len(part) > _NAME or not re.search(r"[ –-]", part) or not re.search(r"\d", part):
+            return part
+        return f'<span class="tied">{part}</span>'
+
+    def pieces(word: re.Match[str]) -> str:
+        """Of two long names, each is kept whole."""
+        return whole(word[0]) if len(word[0]) <= _NAME else "–".join(map(whole, word[0].split("–")))
+
+    return _WORD.sub(lambda word: word[0] if word[0][0] == "<" else pieces(word), html)
 
 
 def _classes(*names: str) -> str:

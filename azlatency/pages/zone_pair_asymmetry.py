@@ -205,7 +205,7 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
             "Adjusted for the number of pairs."
             f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
         ),
-        ordering="Smallest first.",
+        ordering=f"Smallest first{', pairs within a zone last' if 0 < shown['same_zone'].mean() < 1 else ''}.",
         counted="rounds per pair" if counted == "rounds" else counted,
         of="comparisons",
         result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),

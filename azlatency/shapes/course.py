@@ -139,7 +139,7 @@ def course(  # noqa: PLR0913 - a shape is told its columns
             upper.annotate(named[edge], (1, 0.5), (4, 0), fontsize=11, color=INK, annotation_clip=False, **look)
         if lower:
             drawn.counts(lower[0], float(most_below), is_interval=bool(end))
-        upper.set_title(sheet.label(words, 46 if columns < 3 else 34, 2), fontsize=8.5)
+        upper.set_title(sheet.names.wrap(words, 46 if columns < 3 else 34, 2), fontsize=8.5)
         if place + columns >= len(shown) or labels.iloc[place] != labels.iloc[place + columns]:
             (lower or [upper])[0].set_xlabel(labels.iloc[place])
         if place % columns == 0:

@@ -19,7 +19,7 @@ from matplotlib.transforms import ScaledTranslation
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.axes import nines, plain_log_ticks, spread
-from azlatency.kit.drawing.base import left_out, lines, sizes, styled, tip
+from azlatency.kit.drawing.base import left_out, sizes, styled, tip
 from azlatency.kit.drawing.fitting import HIGHEST
 from azlatency.kit.drawing.palette import INK, Look, looks
 from azlatency.kit.drawing.sheet import Sheet
@@ -29,8 +29,8 @@ from azlatency.studies.format import percentile, plain
 
 #: Most lines of a panel with bars and shading.
 MOST_WITH_BARS = 10
-#: Most letters of a path's name at the end of its line, on a page and in a column; inches of a line of these names.
-_LETTERS, _LINE_INCHES = (44, 18), 0.15
+#: Most letters of a path's name at the end of its line; inches of a line of these names.
+_LETTERS, _LINE_INCHES = 44, 0.15
 #: Least inches of a panel.
 _LEAST = 1.7
 #: Inches of the label of a level.
@@ -65,7 +65,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     counted: str = "packets per run",
     name: str = "curves",
 ) -> Chart | Note:
-    """Draw percentiles as one line per run, with their intervals; the name of a path stands at its end.
+    """Draw percentiles as one line per run with their intervals; a path is named at its end, in a column below.
 
     Parameters
     ----------
@@ -117,14 +117,17 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     paths = list(dict.fromkeys(rows["path"]))
     beside = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     several = sheet.side_by_side(beside, len(groups)) > 1
-    names = {path: sheet.names.wrap(path, _LETTERS[sheet.narrow], 1 + sheet.narrow) for path in paths}
-    of_names = _LINE_INCHES * lines(*names.values()) * len(paths) + 0.6
-    panels = dict(list(groups.items())[: sheet.most_panels(max(_LEAST, of_names), beside, 0.6)])
-    of_page = (HIGHEST - 0.6) / math.ceil(len(panels) / sheet.side_by_side(beside, len(panels)))
-    height = min(max(3.1 if several else 3.4, of_names), of_page)
+    # In a column, names beside a panel would be as wide as it is.
+    is_below = sheet.narrow and sheet.options.places is None
+    names = {path: sheet.names.wrap(path, _LETTERS, 1) for path in paths}
+    extra = 0.6 + (draw.inches_below(sheet, paths) if is_below else 0.0)
+    of_names = 0.0 if is_below else _LINE_INCHES * len(paths) + 0.6
+    panels = dict(list(groups.items())[: sheet.most_panels(max(_LEAST, of_names), beside, extra)])
+    of_page = (HIGHEST - extra) / math.ceil(len(panels) / sheet.side_by_side(beside, len(panels)))
+    height = min(max(2.6 if is_below else 3.1 if several else 3.4, of_names), of_page)
     rows = rows[rows["panel"].isin(panels)]
     figure, axes = sheet.grid(
-        len(panels), beside, height, extra=0.6, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True
+        len(panels), beside, height, extra=extra, ylabel=f"{ylabel}, {unit.name} (log)", sharey=True
     )
     look = looks(paths, sheet.options.colours)
     ends = []
@@ -135,8 +138,10 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     # The panels share their y axis: its limits are final only when all of them are drawn.
     for axis, of_axis in zip(axes, ends, strict=True):
         plain_log_ticks(axis.yaxis)
-        if sheet.labelled:
-            _name_ends(axis, of_axis, look, names, 0.255 * lines(*names.values()) / height)
+        if sheet.labelled and not is_below:
+            _name_ends(axis, of_axis, look, names, 0.255 / height)
+    if sheet.labelled and is_below:
+        draw.name_below(sheet, figure, axes[0], look)
     words = draw.caption(
         caption,
         (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame),

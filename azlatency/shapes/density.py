@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
@@ -27,8 +25,8 @@ from azlatency.stats.across_runs.run_values import check_columns
 _ONE_LOOK = Look(ESTIMATE, "-", "")
 #: The part of each line that the axis shows at least, and the room after it.
 _BODY, _ROOM = 0.95, 1.6
-#: Inches of a line of the legend, and least ones of a panel.
-_LEGEND_LINE, _LEAST = 0.17, 1.2
+#: Least inches of a panel.
+_LEAST = 1.2
 
 
 @styled
@@ -96,8 +94,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     if points.empty:
         return Note("No chart: nothing to draw.")
     scaled = points.assign(_value=points[value].astype(float) / unit.scale)
-    names = scaled[colour].nunique() if colour else 0
-    legend = 0.2 + _LEGEND_LINE * math.ceil(names / _legend_columns(sheet)) if names else 0.0
+    legend = draw.inches_below(sheet, scaled[colour].unique()) if colour else 0.0
     every = list(scaled[panel].unique())
     scaled = scaled[scaled[panel].isin(every[: sheet.most_panels(_LEAST, 2, 0.3 + legend)])]
     lines = scaled.drop_duplicates(line)
@@ -138,7 +135,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
             axis.axvline(limit / unit.scale, color=INK, linewidth=1, linestyle=":")
         axis.set_title(str(title))
     if look and sheet.labelled:
-        _name_lines(sheet, figure, axes[0], look)
+        draw.name_below(sheet, figure, axes[0], look)
     words = draw.caption(
         caption,
         ("Dotted: the limit.", limit is not None),
@@ -200,23 +197,3 @@ def _reach(scaled: pd.DataFrame, share: str, line: str, *, slower: bool, truths:
     return min([least, *(truth / 1.1 for truth in truths)]), min(
         most, _ROOM * float(body.groupby(line, dropna=False)["_value"].min().max())
     )
-
-
-def _legend_columns(sheet: Sheet) -> int:
-    return 1 if sheet.narrow else 3
-
-
-def _name_lines(sheet: Sheet, figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
-    """Name the paths below the panels: steep lines leave no room for names at their ends.
-
-    Of axes of the caller, whose figure has other charts, the first ones contain the names.
-    """
-    marks = [
-        Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
-        for style in look.values()
-    ]
-    names = [sheet.names.wrap(path, 34, 1) for path in look]
-    if sheet.options.places is None:
-        figure.legend(marks, names, loc="outside lower left", ncols=_legend_columns(sheet), handlelength=3)
-    else:
-        first.legend(marks, names)

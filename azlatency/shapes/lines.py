@@ -64,7 +64,8 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     value, date : str
         Columns of the values and of the times.
     panel, line : str
-        Columns that tell panels and their lines apart; the first panels are drawn, as many as fit.
+        Columns that tell panels and their lines apart; of more panels than fit, those with the most ``marked`` lines
+        are drawn.
     marked : collection of str
         Lines that stand out where a panel has many; of more than there are colours, the first ones.
     limits : tuple of float
@@ -90,7 +91,9 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     rows = rows.assign(_value=rows[value].astype(float) / unit.scale)
     panels = dict(iter(rows.groupby(panel, sort=False, dropna=False)))
     start, end = rows[date].min(), rows[date].max()
-    shown = dict(list(panels.items())[: sheet.most_panels(_PANEL, _BESIDE, _AROUND)])
+    count = {title: points.loc[points[line].isin(marked), line].nunique() for title, points in panels.items()}
+    chosen = sorted(panels, key=lambda title: -count[title])[: sheet.most_panels(_PANEL, _BESIDE, _AROUND)]
+    shown = {title: points for title, points in panels.items() if title in chosen}
     last_of = {title: points[points[date] == end].drop_duplicates(line, keep="last") for title, points in shown.items()}
     look_of = {title: _looks(sheet, last[line].astype(str), marked) for title, last in last_of.items()}
     figure, axes = sheet.grid(len(shown), _BESIDE, _PANEL, ylabel=f"{unit.name} (log)", sharex=True, sharey=True)
@@ -107,7 +110,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
                 style = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1}
             (drawn,) = axis.plot(group[date], group["_value"], zorder=2 + (key in look), **style)
             tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
-        axis.set_title(sheet.label(str(title), 34, 1), fontsize=8)
+        axis.set_title(sheet.names.wrap(str(title), 34, 1), fontsize=8)
         alternatives.append(
             f"{title}: " + "; ".join(f"{key} {_ends(of['_value'], unit)}" for key, of in series.items())
         )

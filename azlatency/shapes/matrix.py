@@ -123,7 +123,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
     bounded = (
         sheet.labelled
-        and max(len(names[title]) for title in shown) <= _INTERVAL[sheet.narrow]
+        and all(_has_room(sheet, names[title]) for title in shown)
         and bool(missing or frame[low].notna().any())
     )
     confidence = f"{percent(frame['confidence'].iloc[0])} " if "confidence" in frame else ""
@@ -134,6 +134,11 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
         left_out(len(shown), frame[panel].nunique(), "methods"),
     )
     return Chart(figure, words, "\n".join(alternatives), title=result, name=name)
+
+
+def _has_room(sheet: Sheet, names: list[str]) -> bool:
+    """Return whether an interval fits into a square; in a column, long names of rows take the room of one more."""
+    return len(names) <= _INTERVAL[sheet.narrow] - (sheet.narrow and crowded(sheet, names))
 
 
 def _bounds(low: float, high: float, unit: Unit) -> tuple[float, ...]:
@@ -175,7 +180,7 @@ def _squares(sheet: Sheet, axis: Axes, squares: pd.DataFrame, names: list[str], 
         return
     for cell in squares.to_dict("records") if sheet.labelled else ():
         bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
-        below = [] if len(names) > _INTERVAL[sheet.narrow] or not (bounds or missing) else [bounds or missing]
+        below = [] if not _has_room(sheet, names) or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")
         below += [f"× {draw.short_number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []
         across, down = names.index(cell["column"]) + 0.5, names.index(cell["row"]) + (0.5, 0.33, 0.26)[len(below)]

@@ -136,11 +136,10 @@ def series(  # noqa: PLR0913 - a shape is told its columns
 
 def _name(sheet: Sheet, title: str) -> str:
     """Return the name of a panel in at most two lines; of words that are not shortened, the middle is cut."""
-    letters = _LETTERS // 2 if sheet.narrow else _LETTERS
-    name = sheet.label(title, _LETTERS, 2)
+    letters, name = _LETTERS, sheet.names.wrap(title, _LETTERS, 2)
     while name.count("\n") > 1 and letters > FEWEST_LETTERS:
         letters -= 2
-        name = sheet.label(sheet.names.cut(title, 2 * letters), _LETTERS, 2)
+        name = sheet.names.wrap(sheet.names.cut(title, 2 * letters), _LETTERS, 2)
     return name
 
 

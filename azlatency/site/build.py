@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from azlatency import __version__
+from azlatency.kit.cells import tied
 from azlatency.logs.parse import LogError
 from azlatency.pages.summary.card import MEANINGS
 from azlatency.site import freshness
@@ -380,7 +381,7 @@ def _exporter() -> Any:
             environment.trim_blocks = environment.lstrip_blocks = True
             environment.globals |= {
                 "figure_colours": scheme_style(), "versions": freshness.versions(), "version": __version__,
-                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted,
+                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted, "tied": tied,
             }  # fmt: skip
             return environment
 

@@ -25,6 +25,7 @@ from azlatency.kit.cells import (
     number_format,
     ref_record,
     table_html,
+    tied,
     with_interval,
     words,
 )
@@ -189,3 +190,18 @@ def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
     assert times.headers == ["time, ms"] and times.cells == [("2.7",), ("1,082.5",)]
     wide = Table("t", [Column("time", float, number_format(",.1f"), MICROSECONDS)], [26e3, 1_082.5e6])
     assert wide.headers == ["time, µs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Dallas dal12–dal14", ["dal12–dal14"]),
+        ("us-south-dal10-a–us-south-dal12-a", ["us-south-dal10-a", "us-south-dal12-a"]),
+        ("by 2025-12-14: −2.15 ms (−80.2 %), round-trip time", ["2025-12-14", "−2.15 ms", "−80.2 %"]),
+        ("zone-1" * 10 + ' <a href="#log-1">TCP-RR</a>', []),
+    ],
+)
+def test_short_names_dates_and_numbers_with_units_are_not_broken(text: str, kept: list[str]) -> None:
+    page = BeautifulSoup(tied(text), "html.parser")
+    assert [each.text for each in page.select("span.tied")] == kept
+    assert page.text == BeautifulSoup(text, "html.parser").text

@@ -60,3 +60,13 @@ def test_the_names_of_both_directions_stand_together_at_the_height_of_their_ends
         (text for text in axis.texts if "→" in text.get_text()), key=lambda text: text.get_window_extent().y0
     )
     assert [text.get_text() for text in names] == ["a → b", "b → a", "a → c", "c → a"]
+
+
+def test_in_a_column_the_paths_are_named_below_so_that_the_panel_has_its_width() -> None:
+    wide, narrow = (az.charts.curves(FRAME, "rtt", **COLUMNS, width=width) for width in ("double", "single"))
+    assert isinstance(wide, Chart) and isinstance(narrow, Chart)
+    assert not wide.figure.legends
+    (names,) = narrow.figure.legends
+    assert [text.get_text() for text in names.get_texts()] == ["a → b", "b → a"]
+    (axis,) = narrow.figure.axes
+    assert not any(text.get_text() for text in axis.texts) and axis.get_position().width > 0.7

@@ -82,5 +82,12 @@ def test_no_figure_is_too_high(column: str, panels: int) -> None:
     assert f"Shown: {panels} of 20 racks" in chart.caption
 
 
+def test_of_more_panels_than_fit_those_with_marked_lines_are_drawn_in_their_order() -> None:
+    racks = [FRAME[FRAME["rack"] == "r2"].assign(rack=f"r{place}", link=f"r{place}–x") for place in range(20)]
+    chart = drawn(pd.concat(racks), marked={"r19–x", "r7–x"}, width="single")
+    assert isinstance(chart, Chart)
+    assert [axis.get_title("left") for axis in chart.figure.axes] == ["r0", "r1", "r2", "r3", "r7", "r19"]
+
+
 def test_without_values_there_is_no_chart() -> None:
     assert isinstance(drawn(FRAME[:0]), Note) and isinstance(drawn(FRAME.assign(rtt=0.0)), Note)

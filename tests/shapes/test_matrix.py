@@ -68,3 +68,12 @@ def test_the_title_of_a_panel_is_above_the_names_of_many_columns(end: str) -> No
     tops = [tick.label2.get_window_extent().y1 for tick in axis.xaxis.get_major_ticks()]
     (title,) = (text for text in axis.findobj(Text) if text.get_text() == "ping")
     assert max(tops) < title.get_window_extent().y0
+
+
+@pytest.mark.parametrize(("name", "intervals"), [("z{}", 4), ("availability-zone-{}", 0)])
+def test_in_a_column_long_names_of_rows_leave_no_room_for_intervals(name: str, intervals: int) -> None:
+    names = [name.format(number) for number in range(4)]
+    frame = pd.DataFrame({"from": names, "to": names[1:] + names[:1], "tool": "ping", "rtt": 1e5, "low": 9e4})
+    chart = drawn(frame.assign(high=2e5), width="single")
+    assert isinstance(chart, Chart) and ("Below" in chart.caption) == bool(intervals)
+    assert sum(text.get_text() == "90.0–200" for text in chart.figure.axes[0].texts) == intervals

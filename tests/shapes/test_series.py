@@ -73,3 +73,9 @@ def test_dots_without_dates_and_changes_are_numbered_and_said() -> None:
     (axis,) = chart.figure.axes
     assert axis.get_xlabel() == "run, in order" and {item.get_text() for item in axis.get_xticklabels()} >= {"1", "2"}
     assert [list(line.get_ydata()) for line in axis.lines if line.get_linestyle() == ":"] == [[90, 90]]
+
+
+def test_the_panel_of_a_column_is_as_wide_as_on_a_page_and_so_is_its_name() -> None:
+    chart = drawn(FRAME.assign(link="az3a → az2a, iperf3 TCP, goodput"), width="single")
+    assert isinstance(chart, Chart)
+    assert chart.figure.axes[0].get_title("left") == "az3a → az2a, iperf3 TCP, goodput"

@@ -51,8 +51,8 @@ def spread(positions: Sequence[float], least: float) -> list[float]:
 class Spaced(Locator):
     """Ticks of a logarithmic axis whose labels do not touch, however long the axis is drawn.
 
-    Of the ticks of another locator, ever fewer are left: of decades, first those at powers of ten; of ratios, every
-    second one beside 1. Of fewer than two ticks, some are added.
+    Of the ticks of another locator, ever fewer are left: of decades, first those at powers of ten, or both ends if
+    there is but one of these; of ratios, every second one beside 1. Of fewer than two ticks, some are added.
     """
 
     #: Set by matplotlib.
@@ -69,7 +69,8 @@ class Spaced(Locator):
         if len(ticks) < 2:
             ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
         elif isinstance(self.locator, LogLocator) and not self._fit(ticks):
-            ticks = [tick for tick in ticks if math.log10(tick).is_integer()]
+            decades = [tick for tick in ticks if math.log10(tick).is_integer()]
+            ticks = decades if len(decades) > 1 else [ticks[0], ticks[-1]]
         while len(ticks) > 2 and not self._fit(ticks):
             ticks = ticks[ticks.index(1.0) % 2 if 1.0 in ticks else 0 :: 2]
         return ticks

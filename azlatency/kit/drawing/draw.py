@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import seaborn
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from azlatency.kit.drawing.base import lines, tip
-from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN, Look
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
@@ -19,6 +22,9 @@ from azlatency.studies.format import decimals_for, format_number, interval_decim
 CONFIGURED = "×: configured round-trip delay of the emulated link, without the time of the hosts."
 #: Dots of a row above which they are drawn smaller, so that they stay in their row.
 _MANY_DOTS, _MOST_DOTS = 6, 30
+#: Inches of a line of a legend, and most letters of its names, and of those of which two fit beside each other in a
+#: column.
+_LEGEND_INCHES, _LETTERS, _SHORT = 0.17, 34, 16
 
 
 def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
@@ -144,3 +150,28 @@ def with_interval(value: float, ends: Sequence[float]) -> str:
     decimals = max(interval_decimals(*ends), decimals_for(value))
     low, high = (format_number(end, decimals) for end in ends)
     return f"{format_number(value, decimals)} ({low}{' to ' if ends[0] < 0 else '–'}{high})"
+
+
+def _names_beside(sheet: Sheet, names: Collection[str]) -> int:
+    return 3 if not sheet.narrow else 2 if max(map(len, names)) <= _SHORT else 1
+
+
+def inches_below(sheet: Sheet, names: Collection[str]) -> float:
+    """Return the height of the names that `name_below` writes."""
+    return 0.2 + _LEGEND_INCHES * math.ceil(len(names) / _names_beside(sheet, names))
+
+
+def name_below(sheet: Sheet, figure: Figure, first: Axes, look: Mapping[str, Look]) -> None:
+    """Name the lines of paths below the panels, where their ends have no room for names.
+
+    Of axes of the caller, whose figure has other charts, the first ones contain the names.
+    """
+    marks = [
+        Line2D([], [], color=style.colour, linestyle=style.dash, marker=style.mark, markersize=4)
+        for style in look.values()
+    ]
+    names = [sheet.names.wrap(path, _LETTERS, 1) for path in look]
+    if sheet.options.places is None:
+        figure.legend(marks, names, loc="outside lower left", ncols=_names_beside(sheet, look), handlelength=3)
+    else:
+        first.legend(marks, names)

@@ -14,6 +14,8 @@ from unicodedata import east_asian_width
 _LONGEST, _SHORTEST = 26, 4
 #: Blanks at which no line is broken: between a number and its unit, and before the last word in parentheses.
 _TIED = re.compile(r"(?<=\d) (?=(?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w))|(?<=\w) (?=[\w–]+\))")
+#: Two short names with an arrow or a dash between them: "az1a → az2a", "Zone 3 → Zone 1", "Washington DC → Tokyo".
+_PAIR = re.compile(r"(?:\b[A-Z]\w* )?(?<!\S)\S{1,12} [→-] \S{1,12}(?: \d+[,;:)]*)?(?!\S)")
 _WORD = re.compile(r"\S+")
 #: A word of a language, such as "accelerated", or a VM size, which nobody recognises without its middle.
 _PLAIN_WORD = re.compile(r"[^\W\d_]{1,16}[,.:;)]?|\([^\W\d_]{1,16}\)?|Standard_\w{1,16}[,)]?")
@@ -44,9 +46,12 @@ class Names:
     def wrap(self, text: str, letters: int, lines: int | None = None) -> str:
         """Break a text into lines of at most ``letters``; long names are shortened until it has ``lines`` lines."""
         text = self.short(text, None if lines is None else lines * letters, min(letters, _LONGEST))
-        tied = _TIED.sub("\N{NO-BREAK SPACE}", text)
-        broken = textwrap.fill(tied, max(_of_width(text, letters), 8), break_on_hyphens=False)
-        return broken.replace("\N{NO-BREAK SPACE}", " ")
+        loose, width = _TIED.sub("\N{NO-BREAK SPACE}", text), max(_of_width(text, letters), 8)
+        tied = _PAIR.sub(lambda at: at[0].replace(" ", "\N{NO-BREAK SPACE}") if len(at[0]) <= width else at[0], loose)
+        broken, apart = (textwrap.fill(each, width, break_on_hyphens=False) for each in (tied, loose))
+        # A pair stands on one line where a tick label has no more lines for it.
+        chosen = broken if lines is None or broken.count("\n") == apart.count("\n") else apart
+        return chosen.replace("\N{NO-BREAK SPACE}", " ")
 
     def _word(self, word: str, letters: int) -> str:
         """Shorten a long word; a … marks the cut, so that it cannot be mistaken for a whole name."""

@@ -27,8 +27,6 @@ _HEADLINE_INCHES = 0.19
 _BETWEEN = 0.03
 #: What a title leaves out where it is too long: the names of paths beside their values, which the panels show.
 _ASIDE = re.compile(r" \([^()]*\)")
-#: Two short names with an arrow or a dash between them, which stand on one line.
-_PAIR = re.compile(r"(?<!\S)(\S{1,12}) ([→-]) (\S{1,12})(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,6 @@ class Sheet:
 
     def _headline(self, title: str, letters: int, most: int) -> str:
         """Break a title into at most so many lines; a longer one loses what is in parentheses, and then its end."""
-        title = _PAIR.sub("\N{NO-BREAK SPACE}".join([r"\1", r"\2", r"\3"]), title)
         broken = self.names.wrap(title, letters)
         if broken.count("\n") < most:
             return broken

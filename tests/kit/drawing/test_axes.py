@@ -42,3 +42,11 @@ def test_a_logarithmic_axis_ignores_a_ratio_of_zero() -> None:
 
 def test_a_quantile_has_as_many_nines_as_its_tail_is_rare() -> None:
     assert axes.nines(0.99) == pytest.approx(2) and axes.nines(0.9) == pytest.approx(1)
+
+
+def test_a_short_axis_with_one_power_of_ten_has_labels_at_both_ends() -> None:
+    figure, (axis, *_) = Sheet().new_figure(1, 8, 2.0)
+    axis.set(xscale="log", xlim=(150, 2800))
+    axes.plain_log_ticks(axis.xaxis)
+    freeze(figure)
+    assert list(axis.get_xticks()) == pytest.approx([200, 2000])

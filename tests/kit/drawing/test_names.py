@@ -149,3 +149,16 @@ def test_titles_of_panels_and_maps_have_room_for_wide_letters(name: str, width: 
         assert isinstance(chart, Chart)
         assert_fit_to_print(what, chart)
         assert ends[0] in chart.alt
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("az1b → az3b over az3b → az1b", "az1b → az3b over\naz3b → az1b"),
+        ("goodput 3.81 Gbit/s (Zone 3 → Zone 1, Set)", "goodput 3.81 Gbit/s\n(Zone 3 → Zone 1, Set)"),
+        ("Washington DC → Montreal", "Washington DC →\nMontreal"),
+        ("az1a → az1b to az1a → az2a: sockperf TCP 14 B", "az1a → az1b to az1a →\naz2a: sockperf TCP 14 B"),
+    ],
+)
+def test_a_pair_stands_on_one_line_where_that_needs_no_further_line(name: str, lines: str) -> None:
+    assert Names().wrap(name, 23, 3) == lines
