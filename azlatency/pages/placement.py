@@ -316,7 +316,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
         verdict="mark",
         margin="margin",
         truth="truth" if is_emulated else "",
-        xlabel="round-trip time after ÷ before the change (log); below 1 is faster",
+        xlabel="round trip after ÷ before (log); below 1 is faster",
         caption=draw.caption(
             "Ratio of the round-trip times after and before one change.",
             (f"Bar: {confidence} interval from repeated runs.", len(repeated)),

@@ -136,7 +136,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             "date": day,
             "levels": " → ".join(format_value(row[end], row["unit"], step=step) for end in ("before", "after")),
             "change": f"{'one printed step: size unknown' if is_rounding(row) else in_percent(row)}{doubt}"
-            + f", {_WITH_OTHERS}" * at_date_of_others(row),
+            + ", with others only" * at_date_of_others(row),
             "now": format_value(now[row["what"]], row["unit"], step=step)
             + ", off this level" * (not doubt and row["what"] in {*late["what"]}),
             "run_ids": row["run_ids"],
@@ -168,8 +168,11 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
         "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
         "changed by": text("date"),
     }  # fmt: skip
-    note = f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}. Behind it: its 95 % interval."
-    return table(pd.DataFrame(rows), "Changes of level", columns, [note], value=column)
+    notes = [
+        f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}. Behind it: its 95 % interval."
+    ]
+    notes += [f"With others only: {_WITH_OTHERS}."] * bool(_only_with_others(last))
+    return table(pd.DataFrame(rows), "Changes of level", columns, notes, value=column)
 
 
 def newest_moves(seen: pd.DataFrame) -> pd.DataFrame:
