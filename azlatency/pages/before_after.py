@@ -151,6 +151,6 @@ def _answer(found: pd.DataFrame, before: str) -> tuple[str, list[list[Ref]]]:
         return f"No change beyond the margin is shown since {before}: of {number}, {listed}.", []
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     most = changed.iloc[0]
-    since = f"differ from {before}{in_drift(changed.head(1))}{also_within(counts)}"
+    since = f"differ from {before}{in_drift(changed)}{also_within(counts)}"
     largest = f"most of all {most['what']}: **{times(most['ratio'], 'the value before')}**."
     return f"{len(changed)} of {number} {since}; {largest}", [[RunsRef(tuple(most["run_ids"].split()), "typical")]]
