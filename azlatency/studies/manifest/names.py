@@ -140,6 +140,8 @@ _COMPOUND = re.compile(
     r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low|same|cross|intra"
     rf"|inter)(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$)[^\W\d]+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
 )
+#: Words that stand before a thing in the name of a placement: ``intra-zone_1`` and ``inter-zone_1`` are no zones.
+_RELATIONS = frozenset({"same", "different", "diff", "cross", "intra", "inter"})
 #: A count of things: ``nthreads``, ``numcpus``, ``maxconn``.
 _COUNT_OF = re.compile(r"(?:num|max|min|n)(?P<thing>[^\W\d_]{3,})")
 #: Regions of clouds, or their last word: ``eastus``, ``europe-west``. A number behind one is that of a zone.
@@ -249,7 +251,7 @@ _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième quatrième primer primera segundo segunda tercer tercera cuarta primeiro
-    primeira terceiro terceira quarta
+    primeira terceiro terceira quarta secondo seconda terzo terza quarto
 """
 _SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
 #: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
@@ -747,6 +749,9 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             lettered = _LETTERED.search(text[: start + len(token)]) if at + 1 == len(tokens) else None
             if lettered and f"{lettered['word'].casefold()} a" in series:
                 found = [_Word(0, start, token, number_in(token), True)]
+            if before in _RELATIONS and len(found) == 1 and is_thing(token.casefold()):  # "same-host" is no host
+                related = words.pop()
+                found = [found[0]._replace(start=related.start, text=text[related.start : start] + token)]
             words += [word._replace(is_free=False) if is_assigned else word for word in found]
             at += 1
     return tuple(words)

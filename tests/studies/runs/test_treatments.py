@@ -201,6 +201,13 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
     assert scenarios(["notes.md"] * 3, ["tuned", "unchanged", "same host"]) == ["tuned", "unchanged", "same host"]
 
 
+@pytest.mark.parametrize("end", ["-{}", "_{}of3", "-#{}", " ({})"])
+def test_a_relation_before_a_thing_is_a_placement_whose_number_counts(end: str) -> None:
+    files = [f"{place}{end.format(number)}.log" for place in ("same-host", "intra_zone") for number in (1, 2, 3)]
+    assert scenarios(files) == ["same-host"] * 3 + ["intra_zone"] * 3
+    assert len({*scenarios([f"{place}{end.format(1)}.log" for place in ("host", "zone")])}) == 2
+
+
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
