@@ -258,7 +258,11 @@ def answer_of(
         for group in _named(every)
     ]
     drifting = typical[(typical["method"] == method) & typical["flags"].str.contains("dependent_runs")]
-    drift = f", {'some' if len(drifting) < len(main) else 'which'} drift" if len(drifting) else ""
+    drift = ""
+    if len(drifting):  # their typical run is of no level
+        of_runs = measured.loc[measured["path"].isin(drifting["path"]), column]
+        those = "some" if len(drifting) < len(main) else "which"
+        drift = f", {those} drift: {span([of_runs.min(), of_runs.max()], unit, step=main['step'].min())}"
     return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}{drift}){verdict}.", refs
 
 

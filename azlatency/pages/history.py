@@ -102,7 +102,7 @@ def _title(found: History) -> str:
     searched = int(found.series["level"].notna().sum())
     changed, drifting = int((found.series["change_count"] > 0).sum()), len(_drifting(found))
     if changed:
-        return f"{changed} of {searched} series changed, most: {words.last_changes(found.changes)}"
+        return f"{changed} of {searched} series changed, largest: {words.last_changes(found.changes)}"
     if drifting:
         return f"{drifting} of {searched} series drift, and no level changed"
     return f"No level changed in {searched} series"
@@ -278,7 +278,7 @@ def find(found: History, sightings: pd.DataFrame) -> Findings:
         largest = words.last_largest_first(found.changes).head(2).to_dict("records")
         last = "; ".join(f"{row['metric']} **{words.in_percent(row)}** ({row['path']})" for row in largest)
         refs = [[RunsRef(tuple(row["run_ids"].split()), _column(row))] for row in largest]
-        findings.append(answer(f"{changed} of {len(searched)} series changed, most: {last}.", refs))
+        findings.append(answer(f"{changed} of {len(searched)} series changed, largest: {last}.", refs))
     else:
         result = f"**No level changed** in {len(searched)} series of up to {searched['n'].max()} points."
         findings.append(answer(result))

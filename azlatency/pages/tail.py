@@ -293,6 +293,7 @@ def _shares(ranged: pd.DataFrame) -> str:
     intervals = " and ".join(
         " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"])) for row in ends
     )
+    values += ", interpolated between printed percentiles" * any("interpolated" in row["flags"] for row in ends)
     return (
         f"Slower than {plain(worst['limit'] / 1e3, 6)} µs, of the packets of a run ({worst['method']}): {values} "
         f"({percent(worst['confidence'])} CI {intervals}, too narrow if slow packets come together)."

@@ -369,7 +369,10 @@ def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> tuple[str, list[list[
         # Of the method that the card and the titles speak of.
         best = (tested if len(tested) else round_trips)["method"].iloc[0]
         of_best = round_trips[round_trips["method"] == best]
-        parts.append(f"RTT A→B and B→A {_most_changed(of_best)}")
+        others = tested[tested["method"] != best]
+        open_ones = int((others["verdict"] == "inconclusive").sum())
+        rest = f"; by other methods {open_ones} of {len(others)} are inconclusive" if open_ones else ""
+        parts.append(f"RTT A→B and B→A {_most_changed(of_best)}{rest}")
         refs.append([RunsRef(tuple(" ".join(of_best["run_ids"]).split()), "typical")])
     slow = transfers[differs(transfers)]
     if len(slow):

@@ -314,12 +314,13 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         if trip["method"] == most_paths:
             of_pair = regions.setdefault(str(trip["region"] or ""), {}).setdefault(str(trip["pair"]), [])
             of_pair.append(float(trip["value"]))
-    said, left_out = [], []
+    said, left_out = [], dict[str, list[str]]()
     like = one_prefix([value for pairs in regions.values() for values in pairs.values() for value in values], "ns")
     for region, pairs in regions.items():
         zones = sorted({zone for pair in pairs for zone in pair.split("–")})
         if len(zones) != _REPLICAS or len(pairs) != _REPLICAS:
-            left_out += [region]
+            why = "pairs missing" if len(zones) <= _REPLICAS else f"{len(zones)} zones, of which three hold replicas"
+            left_out.setdefault(why, []).append(region)
             continue
         waits: dict[str, list[str]] = {}
         for zone in zones:
@@ -327,9 +328,7 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
             waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
         of_zones = "; ".join(f"{wait} in {join_words(names)}" for wait, names in waits.items())
         said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
-    verb = "is" if len(left_out) == 1 else "are"
-    why = "only regions of three zones with all pairs"
-    others = [f"{join_words(left_out)} {verb} left out: {why}"] if said and left_out else []
+    others = [f"left out: {join_words(names)} ({why})" for why, names in left_out.items() if said]
     return (*said, *others)
 
 

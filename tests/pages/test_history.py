@@ -50,8 +50,8 @@ def test_the_change_of_an_emulated_path_is_the_same_in_table_picture_and_sentenc
     assert f"az1a → az2a, ping 56 B, median: 338 µs, then 363 µs; 2026-11-24 20:43: {size}" in chart.alt
     assert f"az1a → az2a, ping 56 B, median: changed on 2026-11-24 20:43: {size}." in findings
     result = "goodput −50 % (az3a → az2a); median +7 % (az1a → az2a)"
-    assert chart.title == f"2 of 11 series changed, most: {result}"
-    assert f"2 of 11 series changed, most: {result}." in findings.replace("**", "")
+    assert chart.title == f"2 of 11 series changed, largest: {result}"
+    assert f"2 of 11 series changed, largest: {result}." in findings.replace("**", "")
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, median", "level now") == "363.0 µs"
     assert cell(page.series(emulated), "az1a → az2a, ping 56 B, loss", "changes") == "0"
 
@@ -62,7 +62,9 @@ def test_the_label_in_force_is_in_table_picture_and_sentence() -> None:
     runs = [nights("a → b", 1.1, 1), nights("a → c", 1.2, 2, label=labels), nights("b → c", 1, 3)]
     found = az.history(pd.concat(runs))
     chart = page.history(found)
-    assert isinstance(chart, Chart) and str(chart.title).startswith("2 of 3 series changed, most: median +21 % (a → c)")
+    assert isinstance(chart, Chart) and str(chart.title).startswith(
+        "2 of 3 series changed, largest: median +21 % (a → c)"
+    )
     assert_fit_to_print("history", chart)
     panels = [axis for axis in chart.figure.axes if axis.get_visible()]
     assert [len(axis.lines[0].get_xdata()) for axis in panels] == [50] * 3
@@ -212,7 +214,7 @@ def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -
     assert cell(page.changes(found), "Frankfurt → London", "change") == size
     lines = [line for line in found_in(found).splitlines() if "TCP_RR, mean: " in line]
     assert "Tokyo → Toronto" in lines[0] and size not in "".join(lines)  # the eight largest are named
-    assert "16 of 110 series changed, most: mean **−17 %** (Tokyo → Toronto); " in found_in(found)
+    assert "16 of 110 series changed, largest: mean **−17 %** (Tokyo → Toronto); " in found_in(found)
 
 
 def test_round_trips_between_regions_have_axes_in_milliseconds() -> None:

@@ -312,11 +312,13 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     ends = [float(rows["mean_ns"].min()), float(rows["mean_ns"].max())]
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
     linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
-    typical = f"{plain(ratios.iloc[len(ratios) // 2])} times on the typical path"
+    middle = windows.index[windows["path"] == ratios.index[len(ratios) // 2]]
+    typical = Linked(f"{plain(ratios.iloc[len(ratios) // 2])} times", RunsRef(tuple(map(str, middle)), "mean_ns"))
     return (
-        "published means that do not overlap, of a path without a confirmed change, differ by up to ",
+        "disjoint published means of a path without a confirmed change differ by up to ",
         linked,
-        f" ({path}: {reach}), {typical}",
+        f" ({path}: {reach}), in the middle of {count_of(len(ratios), 'path')} by ",
+        typical,
     )
 
 

@@ -57,8 +57,8 @@ SAID = {
         "series moved after their first points, too few to test: largest Tokyo tok02–tok05 −33 %; too "
         "short to test: Chennai and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
         "Toronto; each date is the end of a mean over 30 days, so weekly means may show the change earlier",
-        "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 2.32 "
-        "times (us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs), 1.18 times on the typical path",
+        "one_run": "disjoint published means of a path without a confirmed change differ by up to 2.32 times "
+        "(us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs), in the middle of 58 paths by 1.18 times",
     },
     # The medians before the fall in eleven logs: 5.018 and 5.018, then 9.374 to 9.694 Gbit/s.
     # Its bursts are those of the 24 transfers that start at 9.4–9.7 Gbit/s.
@@ -71,8 +71,8 @@ SAID = {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
         "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
         "over 30 days, so weekly means may show the change earlier",
-        "one_run": "published means that do not overlap, of a path without a confirmed change, differ by up to 4.33 "
-        "times (Osaka → Tokyo: 9–39 ms), 1.1 times on the typical path",
+        "one_run": "disjoint published means of a path without a confirmed change differ by up to 4.33 times "
+        "(Osaka → Tokyo: 9–39 ms), in the middle of 12 paths by 1.1 times",
     },
     "westeurope-psping": {},
 }
