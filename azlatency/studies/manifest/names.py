@@ -140,7 +140,7 @@ _COMPOUND = re.compile(
     r"(?!(?:no|non|with|without|mit|ohne|avec|sans|con|sin|com|sem|multi|single|up|down|old|new|high|low|same|cross|intra"
     rf"|inter)(?:{'|'.join(_ENDS_OF_COMPOUNDS)})$)[^\W\d]+(?:{'|'.join(_ENDS_OF_COMPOUNDS)})"
 )
-#: Words that stand before a thing in the name of a placement: ``intra-zone_1`` and ``inter-zone_1`` are no zones.
+#: Words that stand before a thing in the name of a placement: ``intra-zone_1`` beside ``inter-zone_1`` is no zone.
 _RELATIONS = frozenset({"same", "different", "diff", "cross", "intra", "inter"})
 #: A count of things: ``nthreads``, ``numcpus``, ``maxconn``.
 _COUNT_OF = re.compile(r"(?:num|max|min|n)(?P<thing>[^\W\d_]{3,})")
@@ -453,13 +453,16 @@ def _words_of(path: str, series: frozenset[str]) -> list[_Word]:
 def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozenset[str]:
     """Return the words of names of one shape whose separated numbers count repeats because those of another word do.
 
-    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``. Of many things,
+    ``bridge-1`` … ``bridge-3`` may be three bridges, but not beside ``hostnet-1`` … ``hostnet-3``, and so may
+    ``same-host-1`` … ``same-host-3``, but not beside ``cross-host-1`` … ``cross-host-3``. Of many things,
     the number is how many, unless those of most words count: ``threads_1``, but ``Windows_1`` beside two systems.
     """
     shapes: dict[tuple[tuple[int, str], ...], dict[tuple[str, ...], set[int]]] = {}
     counting: set[tuple[str, ...]] = set()
+    placements: set[tuple[str, ...]] = set()
     for path in paths:
-        words = [word for word in _words_of(path, series) if not word.is_counter]
+        every = _words_of(path, series)
+        words = [word for word in every if not word.is_counter]
         at = next((at for at in reversed(range(len(words))) if words[at].number is not None), 0)
         before = [word for word in words[:at] if word.level == words[at].level]
         behind = [word.text for word in words[at + 1 :] if word.level == words[at].level]
@@ -469,13 +472,17 @@ def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozens
         shape = tuple((word.level, word.text.casefold()) for word in (*words[: at - len(before)], *words[at + 1 :]))
         shapes.setdefault(shape, {}).setdefault(slot, set()).add(words[at].number or 0)
         counting |= {slot} if read_name(path, series=series).last else set()
+        # Beside what counts, the number is that of a thing.
+        is_alone = len(words) == len(every) and not is_dated(path)
+        placements |= {slot} if is_alone and not _RELATIONS.isdisjoint(slot[-2:-1]) else set()
     return frozenset(
         slot[-1]
         for slots in shapes.values()
         for numbers in [next(iter(slots.values()))]
         # 0 and 1 may switch a setting.
         if len(slots) > 1 and len(numbers) > 1 and numbers != {0, 1} and without_gap(numbers)
-        if all(each == numbers for each in slots.values()) and not counting.isdisjoint(slots)
+        if all(each == numbers for each in slots.values())
+        if not counting.isdisjoint(slots) or placements >= slots.keys()
         for slot in slots
         if 2 * len(counting & slots.keys()) > len(slots) or not _is_plural(slot[-1])
     )
@@ -720,7 +727,8 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
     at = 0
     while at < len(tokens):
         start, token = tokens[at]
-        before = words[-1].text.casefold() if words else ""
+        further, before = ["", "", *(word.text.casefold() for word in words[-2:])][-2:]
+        thing = before if is_thing(before) and further not in _RELATIONS else ""
         member = _SERIES.match(folded_text, start)
         if member and member.lastgroup in series and (not member["pair"] or not before or before in _RESULTS):
             counter = member["r"] or member["word"]
@@ -730,12 +738,10 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             if folded[at] in _SPELLED_NUMBERS or _ITERATION.fullmatch(token):
                 words.append(_Word(0, start, token, number_in(token), True))
             at += 1
-        elif (
-            token.isdecimal() and (sign := _NUMERO.search(text[:start])) and not (is_thing(before) and len(before) > 2)
-        ):
+        elif token.isdecimal() and (sign := _NUMERO.search(text[:start])) and len(thing) <= 2:
             del words[len(words) - len(sign["n"] or "") :]
             at += 1
-        elif length := _counter_length(before, *folded[at : at + 4]):
+        elif length := _counter_length(*folded[at : at + 4], is_of_thing=bool(thing)):
             word = next((text for text in map(_letters, folded[at : at + length]) if text in _COUNTED), "")
             number = _number_of("".join(folded[at : at + min(length, 2)]))
             words += [_Word(0, start, word, number, False, True)] * bool(word)
@@ -749,9 +755,6 @@ def _words(level: str, series: frozenset[str]) -> tuple[_Word, ...]:
             lettered = _LETTERED.search(text[: start + len(token)]) if at + 1 == len(tokens) else None
             if lettered and f"{lettered['word'].casefold()} a" in series:
                 found = [_Word(0, start, token, number_in(token), True)]
-            if before in _RELATIONS and len(found) == 1 and is_thing(token.casefold()):  # "same-host" is no host
-                related = words.pop()
-                found = [found[0]._replace(start=related.start, text=text[related.start : start] + token)]
             words += [word._replace(is_free=False) if is_assigned else word for word in found]
             at += 1
     return tuple(words)
@@ -761,15 +764,15 @@ def _number_of(counter: str) -> int | None:
     return number_in(counter) if any(map(str.isdecimal, counter)) else None
 
 
-def _counter_length(before: str, token: str, following: str, third: str, fourth: str) -> int:
+def _counter_length(token: str, following: str, third: str, fourth: str, *, is_of_thing: bool) -> int:
     """Return how many tokens, from this one on, are a counter with its word: ``run3``, ``3rd run``, ``run 1 of 6``."""
     numbered, ordinal, of_n = _NUMBERED.fullmatch(token), _ORDINAL.fullmatch(token), _K_OF_N.fullmatch(token)
     numbered = numbered or _CHINESE.fullmatch(token)
     if numbered and numbered["word"] in _REPEATS:
         return 1
     if of_n:
-        return int(of_n["word"] in _COUNTED | {"r"} if of_n["word"] else not is_thing(before))
-    if token.isdecimal() and following == "of" and third.isdecimal() and not is_thing(before):
+        return int(of_n["word"] in _COUNTED | {"r"} if of_n["word"] else not is_of_thing)
+    if token.isdecimal() and following == "of" and third.isdecimal() and not is_of_thing:
         return 3
     counted = (ordinal["word"] or ordinal["counted"] or "") if ordinal else ""
     # In Chinese, a measure word may stand in front of what is counted: 第一次测试.

@@ -209,6 +209,24 @@ def test_a_relation_before_a_thing_is_a_placement_whose_number_counts(end: str) 
 
 
 @pytest.mark.parametrize(
+    "files",
+    [
+        [f"intra-zone-{zone}_2026-01-{day}.log" for zone in (1, 2, 3) for day in (30, 31)],
+        [
+            f"2026-01-{day}/{place}-zone-{zone}.log"
+            for place in ("intra", "inter")
+            for zone in (1, 2)
+            for day in (30, 31)
+        ],
+        [*(f"same-zone-{zone}.log" for zone in (1, 2, 3)), *(f"cross-zone-{pair}.log" for pair in (12, 13, 23))],
+    ],
+)
+def test_the_zones_of_placements_are_apart(files: Sequence[str]) -> None:
+    zones = {scenario: file for file, scenario in zip(files, scenarios(files), strict=True)}
+    assert len(zones) == len({file.rpartition("/")[2].partition("_")[0] for file in files})
+
+
+@pytest.mark.parametrize(
     ("labels", "expected"),
     [
         (["Before", "Second run", "After", "Second run"], ["Before", "Before", "After", "After"]),
