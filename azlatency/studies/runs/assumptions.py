@@ -214,6 +214,9 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
         return joining_entry(files)
     if not are_labels and len(repeated) > _MOST and (patterns := _in_any_folder(repeated)):
         return patterns
+    # A name is no scenario once the entries name all others.
+    named_yet = {kind: alike for kind, alike in kinds.items() if len(alike) > 1 and kind not in repeated}
+    repeated |= named_yet if not are_labels and len(kinds) <= _MOST else {}
     archives = {kind.rpartition("!")[0] for kind in repeated}
     within = f"{min(archives)}!" if len(archives) == 1 and not are_labels else ""
     return _limited(

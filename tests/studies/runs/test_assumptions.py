@@ -31,6 +31,12 @@ def expanded(name: str) -> list[str]:
     return ["".join(words) for words in product(*parts)]
 
 
+def test_an_entry_names_the_runs_too_whose_numbers_count_already() -> None:
+    files = [f"{place}/{number}.txt" for place in ("direct", "vpn") for number in (1, 2, 3)]
+    entries = joining_entries(files, ["direct"] * 3 + ["vpn/1", "vpn/2", "vpn/3"])
+    assert [line for line in entries if line.startswith("scenario")] == ['scenario = "vpn"', 'scenario = "direct"']
+
+
 def test_labels_below_numbered_ones_are_joined_by_the_number() -> None:
     labels = [f"{queue} {number} / q={queue}" for queue in ("fq_codel", "cake") for number in (1, 2)]
     entries = joining_entries(["aqm.txt"], labels, are_labels=True)
