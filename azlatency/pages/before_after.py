@@ -12,10 +12,11 @@ from azlatency.kit.changes import sizes
 from azlatency.kit.findings import act, answer, join
 from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
-from azlatency.kit.titles import times
+from azlatency.kit.titles import span, times
 from azlatency.kit.units import DECIDES
 from azlatency.kit.words import also_within, in_drift, ratio_result, say, verdict_words
 from azlatency.shapes.forest import forest, two_beside
+from azlatency.studies.emulation import configured_links
 from azlatency.studies.format import count_of, format_number, percent, plain
 
 if TYPE_CHECKING:
@@ -47,6 +48,18 @@ def settings(after: Study, before: Study) -> Table | Note:
             same = "yes" if values[0] == values[1] else "no"
         refs: list[Ref] = [FileRef("study.toml", key, before=is_before) for is_before in (False, True)]
         rows.append((title, *(value or "not said" for value in values), same, *refs))
+    links = [configured_links(study) for study in (after, before)]
+    if all(map(len, links)):
+        delays = [span(each["delay_ns"], "ns") for each in links]
+        same = "yes" if links[0]["delay_ns"].equals(links[1]["delay_ns"]) else "no"
+        rows.append(
+            (
+                "configured one-way delays",
+                *delays,
+                same,
+                *(FileRef("truth.json", "links", before=is_before) for is_before in (False, True)),
+            )
+        )
     counts = [plain(len(study.runs)) for study in (after, before)]
     rows.append(("runs", *counts, "", *(RunsRef(tuple(study.runs["run_id"]), "run") for study in (after, before))))
     columns = {

@@ -186,7 +186,9 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     findings: list[Finding] = []
     rows = _with_spread(found)
     if len(rows):
-        findings.append(answer(_enough(rows)))
+        drifting = int(rows["flags"].str.contains("dependent_runs").sum())
+        drift = f" The runs of {drifting} of them drift, which the plan takes for scatter." if drifting else ""
+        findings.append(answer(f"{_enough(rows)}{drift}"))
         if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))

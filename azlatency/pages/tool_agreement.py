@@ -92,7 +92,7 @@ def agreement_plot(found: Agreement, reference: str = "") -> Chart | Note:
         margin=margin,
         xlabel="first tool ÷ second (log)",
         caption=(
-            "Ratio of the first tool to the second; each dot is a round. Below: the mean ratio "
+            "Ratio of the first tool to the second; each dot is a pair of runs. Below: the mean ratio "
             f"with its {percent(confidence)} interval, and the prediction interval for a new pair (both may be "
             f"clipped). Band: practically equivalent, ±{percent(margin)}."
             f"{f' Shown: {len(chosen)} of {len(alike)} comparisons.' if len(chosen) < len(alike) else ''}"

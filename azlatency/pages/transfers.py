@@ -135,7 +135,10 @@ def throughput_series(
         result=_title_of_intervals(whole, chosen, falls, rates),
         caption=draw.caption(
             "Throughput by reporting interval; below: retransmitted segments, if any.",
-            ("Of each path and method one run is drawn, the first whose rate falls.", len(chosen) < len(runs)),
+            (
+                f"Of each path and method the first run is drawn{' whose rate falls' * bool(len(falls))}.",
+                len(chosen) < len(runs),
+            ),
             ("Dashed: the rate falls and stays low.", len(falls)),
             (f"Of a rate that falls near the end, the time from {_BEFORE_FALL_S} s before is drawn.", len(late)),
             ("Dotted line: configured rate of the emulated link.", true_rates),

@@ -49,6 +49,13 @@ def test_settings_name_the_vm_sizes_of_both_studies(cni: Study, other: Study) ->
     assert table.rows[-1]["after_ref"] == RunsRef(tuple(cni.runs["run_id"]), "run")
 
 
+def test_settings_name_the_delays_of_two_emulated_networks() -> None:
+    table = page.settings(az.load("emulated-nights"), az.load("emulated-zones"))
+    row = [cell(table, "configured one-way delays", name) for name in ("emulated-nights", "emulated-zones", "same?")]
+    # Of truth.json: 150, 250 and 400 µs; 25 to 375, and 445 µs from zone 3 to zone 2.
+    assert row == ["150–400 µs", "25.0–445 µs", "no"]
+
+
 def test_different_messages_are_not_compared(cni: Study, other: Study) -> None:
     found = az.stats.compare_imports(az.latency(cni), az.latency(other))
     table = page.changes(found)

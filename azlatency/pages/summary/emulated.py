@@ -74,12 +74,12 @@ def emulated(data: Data) -> Answer | None:
             for step in shown.to_dict("records")
         ),
         axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
-        "95 % CI",
+        f"95 % CI{', all rounds: before and after the change of a route' * bool(route_changes(data.study))}",
         # Where several tools measured, page 08 compares them already.
         next_step=(
             "Let every tool wait equally long between packets" if len(methods) > 1 else "Measure with a second tool"
         )
-        + "; the remaining error is CPU wake-up time.",
+        + ": the CPU wake-up time of the hosts depends on it.",
     )
 
 
@@ -137,13 +137,8 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         refs = RunsRef(tuple(map(str, runs.index[changed])), "median_ns")
         names = join_words(name.removeprefix("az") for name in zones)
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
-        hosts = (rises["median_ns"] - rises["recorded_ns"])[inside].agg(["min", "max"])
-        by_hosts, other = (
-            " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in ends))
-            for ends in (hosts, rest)
-        )
-        rest_of_hosts = f"; the rest, {by_hosts}, is time of the hosts" if of_paths != of_records else ""
-        on_paths = f"{of_paths} by path; recorded {of_records}{rest_of_hosts}"
+        other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
+        on_paths = f"{of_paths} by path; recorded, without the hosts, {of_records}"
         text += (f" farther apart ({on_paths}); other paths changed by {other}. ",)
     return text
 

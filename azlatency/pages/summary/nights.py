@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
-_WITH_OTHERS = "seen only at the date of others"
+_WITH_OTHERS = "significant only at the date of others"
 #: Where a series is that has ended.
 _EARLIER = "that ended earlier"
 #: What a date of published windows means.

@@ -203,7 +203,7 @@ def _connections(study: Study) -> Sentence:
         shown = f"on {days[0]} at {join_words(times.dt.strftime('%H:%M:%S'))}"
     every = study.reported.loc[study.reported["metric"].isin(["rtt_mean", "failed_at"]), "scenario"].nunique()
     ended = Linked(f"{len(ends)} of {count_of(every, 'connection')}", *refs)
-    return ended, f" broke, {shown} (time zone not said); starts unknown, so the lifetimes are, too"
+    return ended, f" broke, {shown} (time zone not said); start times unknown, so no lifetimes"
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
@@ -317,7 +317,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     return (
         "disjoint published means of a path without a confirmed change differ by up to ",
         linked,
-        f" ({path}: {reach}), in the middle of {count_of(len(ratios), 'path')} by ",
+        f" ({path}: {reach}); the median of {count_of(len(ratios), 'path')}: ",
         typical,
     )
 
