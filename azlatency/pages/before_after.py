@@ -52,14 +52,8 @@ def settings(after: Study, before: Study) -> Table | Note:
     if all(map(len, links)):
         delays = [span(each["delay_ns"], "ns") for each in links]
         same = "yes" if links[0]["delay_ns"].equals(links[1]["delay_ns"]) else "no"
-        rows.append(
-            (
-                "configured one-way delays",
-                *delays,
-                same,
-                *(FileRef("truth.json", "links", before=is_before) for is_before in (False, True)),
-            )
-        )
+        refs = [FileRef("truth.json", "links", before=is_before) for is_before in (False, True)]
+        rows.append(("configured one-way delays", *delays, same, *refs))
     counts = [plain(len(study.runs)) for study in (after, before)]
     rows.append(("runs", *counts, "", *(RunsRef(tuple(study.runs["run_id"]), "run") for study in (after, before))))
     columns = {

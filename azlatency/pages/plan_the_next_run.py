@@ -186,13 +186,13 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     findings: list[Finding] = []
     rows = _with_spread(found)
     if len(rows):
-        drifting = int(rows["flags"].str.contains("dependent_runs").sum())
-        drift = f" The runs of {drifting} of them drift, which the plan takes for scatter." if drifting else ""
-        findings.append(answer(f"{_enough(rows)}{drift}"))
+        drifts = rows["flags"].str.contains("dependent_runs")
+        scatter = f" The runs of {drifts.sum()} of them drift." if drifts.any() else ""
+        findings.append(answer(f"{_enough(rows)}{scatter}"))
         if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
-        if drifting := join_by_method(rows[rows["flags"].str.contains("dependent_runs")]):
+        if drifting := join_by_method(rows[drifts]):
             findings.append(act(f"Runs drift, and the plan takes that for spread: {drifting}. See the page History."))
     if without := join_by_method(found[found["at_pilot_spread"].isna()]):
         once = f"One run, or equal values, so no spread: {without}. Measure these five times first."

@@ -41,7 +41,9 @@ def test_a_plan_says_that_its_pilot_drifts() -> None:
     found = az.plan(az.latency(load("emulated-nights")))
     assert cell(page.plans(found), "az1a → az2a, ping 56 B", "flags") == "drift"
     assert cell(page.plans(found), "az1a → az3a, ping 56 B", "flags") == ""
-    assert "takes that for spread: az1a → az2a (ping 56 B)." in str(page.find(found, az.stats.percentile_sizes()))
+    findings = str(page.find(found, az.stats.percentile_sizes()))
+    assert "on all 3 series. The runs of 1 of them drift." in findings
+    assert "takes that for spread: az1a → az2a (ping 56 B)." in findings
 
 
 def test_sizes_are_those_of_the_binomial_law(cni: Study) -> None:

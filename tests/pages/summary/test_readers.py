@@ -46,8 +46,8 @@ SAID = {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
-        "changed": "series that changed: 10 of 36 across zones, 1 of them significant only at the date of others, 0 of 34 "
-        "in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test; "
+        "changed": "series that changed: 10 of 36 across zones, 1 of them significant only at the date of others, "
+        "0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test; "
         "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
         "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 %, significant only at the date of "
         "others (now 2.01 ms in the newest window); "
