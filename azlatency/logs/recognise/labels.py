@@ -376,7 +376,7 @@ def _add_printed_by(
         printed = runs[bisect_right(starts, line) : bisect_right(starts, stops[bisect_right(stops, line)])]
         for run, told in zip(printed, told_by(command, len(printed)), strict=False):
             run["heading"] = JOINED.join(filter(None, (run["heading"], told.replace(JOINED, " /"))))
-        unknown = _changing_command(f"{COMMAND}{command}") or ""
+        unknown = (printed and _changing_command(f"{COMMAND}{command}")) or ""
         for run in printed:
             if _starts(unknown, run):
                 run["heading"] = JOINED.join(filter(None, (run["heading"], f"{COMMAND}{unknown[:_LONGEST]}")))

@@ -251,7 +251,7 @@ _K_OF_N = re.compile(r"(?P<word>[^\W\d]*)\d{1,9}of\d{1,9}")
 _SPELLED_ORDINALS_TEXT = """
     first second third fourth fifth sixth seventh eighth ninth tenth erster zweiter dritter vierter erste zweite dritte
     vierte premier première deuxième troisième quatrième primer primera segundo segunda tercer tercera cuarta primeiro
-    primeira terceiro terceira quarta secondo seconda terzo terza quarto
+    primeira terceiro terceira quarta secondo seconda terzo terza
 """
 _SPELLED_ORDINALS = _words_in(_SPELLED_ORDINALS_TEXT)
 #: Words that count if all words in one place of names are some of them, in order and without a gap: months and days
@@ -345,20 +345,21 @@ _AGAIN = re.compile(
     r")\b|再(?:一?次|来一次)?|もう一度|다시",
     re.IGNORECASE,
 )
-#: That nothing changed, beside what says that a run repeats: "again, with nothing changed". "Unchanged" alone may be a
-#: treatment, as "same host" is.
-_UNCHANGED = re.compile(
+#: What may stand beside what says that a run repeats: that nothing changed, why, and when. Alone, "unchanged", "same
+#: host", "running" and "after lunch" may be treatments.
+_BESIDE_AGAIN = re.compile(
     r"\b(?:(?:with )?nothing (?:was |has |else |is )?(?:changed|touched)|without (?:changing|touching) anything"
     r"|(?:everything|all) unchanged|(?:with )?(?:the )?(?:exact(?:ly)? )?same (?:settings?|commands?|set-?up"
     r"|config(?:uration)?|conditions|parameters|options|flags|thing)"
-    r"|nichts (?:ge|ver)ändert|sans rien changer|sin cambiar nada)\b",
+    r"|nichts (?:ge|ver)ändert|sans rien changer|sin cambiar nada"
+    r"|running it|to be safe|double[- ]check|rule out|(?:not )?(?:just )?a fluke|nach (?:dem essen|der pause)"
+    r"|(?:before|after) (?:an? |the )?(?:breakfast|lunch|dinner|coffee|tea|break|meeting|weekend|night)"
+    r"|(?:before|after) (?:going|coming) home)\b",
     re.IGNORECASE,
 )
 #: The same for the time that passed; "after an hour" may say since when: of load, or since the start.
 _LATER = re.compile(
     rf"\b(?:(?:{_UNITS}) (?:later|after(?:wards)?|später|danach|plus tard|después|más tarde)"
-    r"|after (?:an? |the )?(?:breakfast|lunch|dinner|coffee|tea|break|meeting|weekend|night)"
-    r"|nach (?:dem essen|der pause)|(?:after|before) (?:going|coming) home"
     r"|(?:the )?next day|the day after|am nächsten tag|le lendemain|al día siguiente)\b",
     re.IGNORECASE,
 )
@@ -371,12 +372,12 @@ _TIME_OF_DAY = re.compile(
     rf"|\b(?:at|um|a|a las|alle|om|vers|gegen|around) {_CLOCK}(?: ?(?:h|uhr|heures|o'clock)\b)?(?! ?[\w.%]|:\d)"
 )
 _SAYS_AGAIN_TEXT = """
-    and now the this that then it its is was a an i we ran did running tried trying waited measured measuring same
-    result results output time times test run measurement still here ok okay fine good looks gives gave about too
-    just to be sure safe let me make not double fluke rule out for check place half bit little few some und das
-    gleiche ergebnis ein eine zur sicherheit et une le même résultat y el mismo resultado más e o mesmo fois vez
-    volta una uma mais one two three four five ten fifteen twenty thirty halbe viertel zwei drei fünf zehn nearly
-    almost demi deux trois cinq dix media dos tres cinco diez
+    and now the this that then it its is was a an i we ran did tried trying waited measured measuring same result
+    results output time times test run measurement still here ok okay fine good looks gives gave about too just to
+    be sure let me make for check place half bit little few some und das gleiche ergebnis ein eine zur sicherheit et
+    une le même résultat y el mismo resultado más e o mesmo fois vez volta una uma mais one two three four five ten
+    fifteen twenty thirty halbe viertel zwei drei fünf zehn nearly almost demi deux trois cinq dix media dos tres
+    cinco diez
 """
 _SAYS_AGAIN = _words_in(_SAYS_AGAIN_TEXT + _UNITS_TEXT) | _SPELLED_ORDINALS | _BARE
 _letters_of = re.compile(r"[^\W\d_]+").findall
@@ -473,8 +474,8 @@ def siblings_that_count(paths: Iterable[str], series: frozenset[str]) -> frozens
         shapes.setdefault(shape, {}).setdefault(slot, set()).add(words[at].number or 0)
         counting |= {slot} if read_name(path, series=series).last else set()
         # Beside what counts, the number is that of a thing.
-        is_alone = len(words) == len(every) and not is_dated(path)
-        placements |= {slot} if is_alone and not _RELATIONS.isdisjoint(slot[-2:-1]) else set()
+        is_placement = not _RELATIONS.isdisjoint(slot[-2:-1]) and len(words) == len(every) and not is_dated(path)
+        placements |= {slot} if is_placement else set()
     return frozenset(
         slot[-1]
         for slots in shapes.values()
@@ -655,7 +656,7 @@ def number_in(text: str) -> int:
 
 def says_again(text: str) -> bool:
     """Return whether a label says nothing but that its run repeats the one above it, or that time passed since then."""
-    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", _UNCHANGED.sub(" ", text.casefold())))
+    rest, count = _LATER.subn(" ", _AGAIN.sub("\0", _BESIDE_AGAIN.sub(" ", text.casefold())))
     return (count > 0 or "\0" in rest) and _SAYS_AGAIN.issuperset(_letters_of(rest))
 
 
@@ -686,7 +687,7 @@ def label_text(label: str, series: frozenset[str] = frozenset(), ends: Collectio
         return ""
     words = _words(_NUMBERED_LABEL.sub(" ", text), series)
     said = [word.text for word in words if not word.is_counter]
-    rest = _UNCHANGED.sub(" ", " ".join(said).casefold())
+    rest = _BESIDE_AGAIN.sub(" ", " ".join(said).casefold())
     is_count = len(said) < len(words) and _SAYS_AGAIN.issuperset(rest.split())  # "and a second run"
     return "" if is_count else " ".join(said)
 

@@ -195,6 +195,9 @@ def test_a_text_that_only_says_that_a_run_repeats_is_a_counter() -> None:
     assert scenarios(["notes.md"] * 17, ["First run", *texts]) == [None] * 17
     assert scenarios(["notes.md"] * 2, ["First run", "And once more with TSO"]) == [None, "And once more with TSO"]
     assert scenarios(["notes.md"] * 2, ["First run", "Again, nothing changed but the MTU"])[1] is not None
+    for pair in (("Run 1, in", "Run 2, out"), ("Run 1, single", "Run 2, double"), ("Run 1, idle", "Run 2, running"),
+                 ("Sala", "Quarto"), ("Before lunch", "After lunch"), ("Run 1, fast", "Run 2, safe")):  # fmt: skip
+        assert len({*scenarios(["notes.md"] * 2, pair)}) == 2, pair
     commands = ["$ make bench RUN=1", "$ make bench RUN=2", "$ make bench RUNS=3"]
     assert [name is None for name in scenarios(["notes.md"] * 2, commands[:2])] == [True, True]
     assert len({*scenarios(["notes.md"] * 3, commands)}) == 2
