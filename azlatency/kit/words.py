@@ -142,9 +142,9 @@ def verdict_words(row: Row) -> str:
 def in_drift(frame: pd.DataFrame) -> str:
     """Return the end of "the paths differ" where runs of these comparisons, or of some of them, drift."""
     drifts = frame.loc[differs(frame), "flags"].str.contains("dependent_runs")
-    if drifts.all() or not drifts.any():
-        return " in these runs, which drift" if len(drifts) and drifts.all() else ""
-    return f", {drifts.sum()} of them in runs that drift"
+    if not drifts.any():
+        return ""
+    return " in these runs, which drift" if drifts.all() else f", {drifts.sum()} of them in runs that drift"
 
 
 def most_apart(frame: pd.DataFrame) -> tuple[str, dict[str, float]]:

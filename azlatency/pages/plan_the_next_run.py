@@ -187,8 +187,8 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     rows = _with_spread(found)
     if len(rows):
         drifts = rows["flags"].str.contains("dependent_runs")
-        scatter = f" The runs of {drifts.sum()} of them drift." if drifts.any() else ""
-        findings.append(answer(f"{_enough(rows)}{scatter}"))
+        drift = f" The runs of {drifts.sum()} of them drift." if drifts.any() else ""
+        findings.append(answer(f"{_enough(rows)}{drift}"))
         if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))
