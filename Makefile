@@ -96,11 +96,17 @@ lab: ## open the notebooks in JupyterLab (in a separate environment, .venv-lab)
 
 # ----------------------------------------------------------------------------------------------------------- tests
 
+MARKS := not slow and not costly
+
 .PHONY: test
-test: lint data ## run ruff, mypy, the tests and the notebooks
+test: lint data ## run ruff, mypy, the notebooks and all tests but the costly and the slow ones
 	@echo "Tests and notebooks"
-	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "not slow" -p helpers.shared_kernel \
+	@PYTHONPATH=tests $(PY) -m pytest -q -n $(JOBS) --dist loadfile -m "$(MARKS)" -p helpers.shared_kernel \
 	    --nbval --nbval-current-env --nbval-sanitize-with tests/nbval.cfg tests $(NOTEBOOKS)
+
+.PHONY: test-all
+test-all: MARKS := not slow
+test-all: test ## run make test with the costly tests (continuous integration does)
 
 .PHONY: test-matrix
 test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14

@@ -87,6 +87,7 @@ def reachable(package: str, drawing: dict[str, set[str]]) -> set[str]:
     return {package}.union(*(reachable(target, drawing) for target in drawing[package]))
 
 
+@pytest.mark.costly
 def test_imports_follow_the_drawing() -> None:
     allowed = {package: {"", *reachable(package, DRAWING)} for package in DRAWING}
     inside = [name for name in MODULES if package_of(name) not in ("", "__main__")]
@@ -168,6 +169,7 @@ def formatted_numbers(code: str) -> Iterator[int]:
             yield node.lineno
 
 
+@pytest.mark.costly
 def test_only_kit_formats_numbers_for_readers() -> None:
     """`azlatency.kit` and the formatters below it, `azlatency.studies.format`; then two pages cannot disagree."""
     others = [name for name in MODULES if package_of(name) in PRINTING and package_of(name) != "kit"]

@@ -54,6 +54,7 @@ def test_types_of_columns(study: az.Study, latency: pd.DataFrame) -> None:
     assert all(latency[column].dtype == "str" for column in ("tool", "method", "zone", "median_from"))
 
 
+@pytest.mark.costly
 def test_logs_and_studies_have_the_same_types(study: az.Study) -> None:
     logs = az.parse(FIXTURES / "ping")
     for name in az.schema.TABLES:

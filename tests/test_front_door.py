@@ -61,6 +61,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [name for name in az._HOMES if inspect.isfunction(getattr(az, name))])
 def test_the_example_of_every_function_prints_what_it_shows(
     name: str, project: Path, monkeypatch: pytest.MonkeyPatch

@@ -185,7 +185,7 @@ def test_ci_script_is_executable_and_runs_what_a_change_can_break() -> None:
     assert script.stat().st_mode & stat.S_IXUSR
     lines = script.read_text(encoding="utf-8").splitlines()
     commands = [line.partition(" 2>")[0] for line in lines if line.startswith("make ")]
-    assert commands == ["make test", "make report", "make docs", "make fixtures"]
+    assert commands == ["make test-all", "make report", "make docs", "make fixtures"]
 
 
 def test_binder_finds_what_it_builds_from() -> None:
@@ -320,6 +320,7 @@ def test_the_wheel_contains_what_the_commands_need_and_no_tests(wheel: Path) -> 
     assert not re.search(r"<(img|a)\b", readme), "its address would stay relative"
 
 
+@pytest.mark.costly
 def test_init_needs_only_the_wheel(installed: dict[str, str], tmp_path: Path) -> None:
     run("-m", "azlatency", "init", "zones", cwd=tmp_path, **installed)
     names = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}

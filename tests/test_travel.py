@@ -140,10 +140,12 @@ def same(frame: pd.DataFrame, other: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(frame, other.astype(frame.dtypes.to_dict()), check_names=False, rtol=1e-14)
 
 
+@pytest.mark.costly
 def test_columns_have_one_type(frame: pd.DataFrame) -> None:
     assert not [name for name, kind in frame.dtypes.items() if kind is np.dtype(object)]
 
 
+@pytest.mark.costly
 def test_parquet_and_feather(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "frame.parquet")
     same(frame, pd.read_parquet(tmp_path / "frame.parquet"))
@@ -159,6 +161,7 @@ def test_polars(frame: pd.DataFrame) -> None:
     same(frame, pl.from_pandas(frame).to_pandas())
 
 
+@pytest.mark.costly
 def test_duckdb(frame: pd.DataFrame) -> None:
     with duckdb.connect() as database:
         database.register("frame", frame)

@@ -33,6 +33,7 @@ def test_a_dump_is_answered_and_nothing_is_written(dump: Path, tmp_path: Path) -
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.costly
 def test_archives_logs_and_standard_input_are_dumps_too(dump: Path, tmp_path: Path) -> None:
     archive = tmp_path / "dump.zip"
     with zipfile.ZipFile(archive, "w") as packed:
@@ -63,6 +64,7 @@ def test_something_that_is_neither_a_command_nor_a_path_is_a_usage_error(tmp_pat
     assert "did you mean azlatency report?" in azlatency("reprot", cwd=tmp_path).stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", [["answer"], ["parse"], ["import", "--study", "s"]], ids=lambda words: words[0])
 def test_every_command_has_the_same_exit_code_for_what_it_cannot_read(tmp_path: Path, command: list[str]) -> None:
     """A file that is not a log by its type is named; one that could have been a log is a failure."""

@@ -57,6 +57,7 @@ def test_a_pipe_and_no_color_disable_colours(log: Path) -> None:
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", result.stdout), environment
 
 
+@pytest.mark.costly
 def test_progress_is_shown_only_on_a_terminal_on_standard_error(tmp_path: Path, raw: Path) -> None:
     """A pipe gets no progress bar; a terminal (here a pseudo terminal) gets it on standard error."""
     pty = pytest.importorskip("pty")
@@ -89,6 +90,7 @@ def test_many_copies_of_a_file_are_counted(tmp_path: Path) -> None:
     assert errors.count("identical to") == 5 and "5 more files identical to another one; skipped" in errors
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -135,6 +137,7 @@ def test_quiet_leaves_out_notes(log: Path, tmp_path: Path) -> None:
     assert quiet.stderr == "" and quiet.stdout.startswith("mine: 1 sockperf")
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo terminal")
 def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: Path) -> None:
     words = f"azlatency parse {raw}/westeurope-azure-cni --format table"

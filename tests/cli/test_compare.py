@@ -23,6 +23,7 @@ def test_a_missing_side_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
     assert result.returncode == 2 and "nothing" in result.stderr and "Traceback" not in result.stderr
 
 
+@pytest.mark.costly
 def test_values_have_the_prefix_that_fits_them(tmp_path: Path, raw: Path) -> None:
     """Both sides of a row have the unit of the base."""
     for name, scale in (("before", 1.0), ("after", 40.0)):

@@ -74,6 +74,7 @@ def test_import_of_an_unknown_study_lists_the_known_studies(tmp_path: Path, raw:
     assert "study 'nothing' not found. Known studies: uksouth-echo-latency" in result.stderr
 
 
+@pytest.mark.costly
 def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -> None:
     """The archive is copied unchanged, its logs are imported, and missing metadata is requested."""
     source = tmp_path / "source"
@@ -138,6 +139,7 @@ def test_import_keeps_the_manifest_of_an_archive(tmp_path: Path, log: Path, top:
     assert sorted(path.name for path in (tmp_path / "data" / "raw" / "mine").iterdir()) == ["a.log", "study.toml"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", thinned(["../study.toml", "/study.toml", "..\\study.toml"], 2))
 def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, log: Path, name: str) -> None:
     (tmp_path / "inner").mkdir()

@@ -45,6 +45,7 @@ def _studies_are_loaded_once() -> Iterator[None]:
         yield
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_code_of_a_page_gives_what_it_shows(page: Path) -> None:
     with mock.patch.object(az, "load", load):

@@ -70,6 +70,7 @@ def test_the_code_of_the_readme_runs(
     assert capsys.readouterr().out.startswith("? → 10.2.2.4, sockperf TCP: 226 µs, 95 % CI 226–")
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(os.name != "posix" or shutil.which("sed") is None, reason="needs a POSIX shell")
 def test_the_tutorial_prints_what_it_shows(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AZLATENCY_DATA", raising=False)

@@ -73,6 +73,7 @@ def values(study: Study) -> list[float]:
     return sorted(float(value) for value in az.latency(study)["mean_ns"])
 
 
+@pytest.mark.costly
 def test_duckdb_reads_tables_views_and_what_columns_mean(project: Path, study: Study) -> None:
     duckdb = pytest.importorskip("duckdb")
     with duckdb.connect(str(export(project, "nightly.duckdb")), read_only=True) as database:
@@ -202,6 +203,7 @@ main()
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("size", "target"),
     [

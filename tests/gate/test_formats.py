@@ -46,6 +46,7 @@ def test_json_keeps_names_unescaped(hostile: Path) -> None:
     assert HOSTILE in {row["path"] for row in document["rows"]}
 
 
+@pytest.mark.costly
 def test_the_table_escapes_control_characters(hostile: Path) -> None:
     result = compare("base", "slow", cwd=hostile)
     assert "\x1b" not in result.stdout and "\\x1b[31m" in result.stdout

@@ -40,6 +40,7 @@ def test_too_few_nights_end_with_3(nights: Path, tmp_path: Path) -> None:
     assert result.returncode == 3 and "10 points per series are needed; the longest has 9" in result.stdout
 
 
+@pytest.mark.costly
 def test_many_short_series_are_one_line_and_skipped_cases(tmp_path: Path) -> None:
     levels = {f"az1-az{zone}": values(450 + zone, 9) for zone in range(2, 7)} | {"az2-az1": values(400, 22)}
     folder = write_nights(tmp_path / "short", levels)
@@ -50,6 +51,7 @@ def test_many_short_series_are_one_line_and_skipped_cases(tmp_path: Path) -> Non
     assert 'tests="6"' in history(folder, "--format", "junit", cwd=tmp_path).stdout
 
 
+@pytest.mark.costly
 def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(nights, tmp_path / "odd")
     shutil.rmtree(folder / str(FIRST + timedelta(days=8)))
@@ -68,6 +70,7 @@ def test_a_missing_night_and_a_renamed_path_are_told(nights: Path, tmp_path: Pat
     assert "zone 1 → zone 2 was last measured on 2026-09-30." in inside, "a path inside a zone is not one between zones"
 
 
+@pytest.mark.costly
 def test_several_studies_are_one_family(nights: Path, tmp_path: Path) -> None:
     other = write_nights(tmp_path / "other", {"az1-az2": values(470)})
     record = json.loads(history(nights, other, "--format", "json", cwd=tmp_path).stdout)
@@ -109,6 +112,7 @@ def published() -> HistoryJudgement:
     return judge_history({"ibm-cloud-zones": load("ibm-cloud-zones")})
 
 
+@pytest.mark.costly
 def test_what_no_test_confirms_in_published_windows_is_told_below_the_table(published: HistoryJudgement) -> None:
     """The values are those of zones.csv.gz in windows that do not overlap, the last to 2026-08-16."""
     notes = sheet(published).notes
@@ -163,6 +167,7 @@ def test_the_json_lists_what_no_test_confirms(published: HistoryJudgement) -> No
     assert (mumbai["kind"], mumbai["n"], mumbai["before"], mumbai["after"]) == ("short", 6, 570e3, 270e3)
 
 
+@pytest.mark.costly
 def test_what_was_seen_before_the_date_is_not_told() -> None:
     judgement = judge_history({"ibm-cloud-zones": load("ibm-cloud-zones")}, since="2026-01-01")
     notes = " ".join(sheet(judgement).notes)

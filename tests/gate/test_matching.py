@@ -69,6 +69,7 @@ def test_equal_ends_with_other_methods_have_nothing_in_common() -> None:
     assert nothing_in_common(runs("a → b"), runs("a → b")) == [], "they are copies, or in different regions"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("of_before", "of_after"), thinned([("124", "136"), ("1245", "1245"), ("1235678", "12345678")], 3)
 )
@@ -87,6 +88,7 @@ def test_lost_runs_are_settled_by_the_lines_that_are_printed(tmp_path: Path, of_
     assert f"{len(of_before)} → {len(of_after)}" in settled.stdout, settled.stdout + settled.stderr
 
 
+@pytest.mark.costly
 def test_two_scenarios_of_one_study(tmp_path: Path, raw: Path) -> None:
     folder = tmp_path / "data" / "raw" / "mine"
     for name, scale in (("old", 1.0), ("new", 2.5)):

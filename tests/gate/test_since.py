@@ -29,6 +29,7 @@ def night(number: int) -> str:
     return str(FIRST + timedelta(days=number))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("since", "new"),
     [("", 1), (night(CHANGED - 5), 1), (night(CHANGED + 5), 0), (f"{night(CHANGED - 5)}T00:00:00+00:00", 1),
@@ -101,6 +102,7 @@ def test_a_history_of_equal_values_is_a_level_line() -> None:
     assert sparkline([5.0] * 4) == "▄" * 4
 
 
+@pytest.mark.costly
 def test_more_than_a_few_paths_that_ended_are_counted(tmp_path: Path) -> None:
     levels = {f"az1-az{zone}": values(450 + zone, 12 + zone) for zone in range(2, 12)}
     folder = write_nights(tmp_path / "ended", levels | {"az2-az1": values(400, 40)})

@@ -23,6 +23,7 @@ from azlatency.gate.verdict import judge
 from azlatency.studies.runs.selection import select_scenario
 
 
+@pytest.mark.costly
 def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Path, raw: Path) -> None:
     """Rounds 1 and 3 against round 2: nothing changed, and there are too few runs to show it."""
     write_side(raw, tmp_path / "a", "13"), write_side(raw, tmp_path / "b", "2")
@@ -37,6 +38,7 @@ def test_rounds_without_a_change_are_inconclusive_with_too_few_runs(tmp_path: Pa
     assert "5 to 92 runs on each side are needed to show it" in row["reason"]
 
 
+@pytest.mark.costly
 def test_a_scaled_copy_is_reported_as_changed(tmp_path: Path, raw: Path) -> None:
     write_side(raw, tmp_path / "base", "123"), write_side(raw, tmp_path / "slow", "123", scale=2.5)
     result = compare("base", "slow", "--format", "json", cwd=tmp_path)
@@ -71,6 +73,7 @@ def test_a_log_on_both_sides_is_left_out_also_if_one_side_has_it_at_two_times(tm
     assert "byte for byte, and left out" in compare("a", "b", cwd=tmp_path).stdout
 
 
+@pytest.mark.costly
 def test_paths_missing_in_the_candidate_prevent_an_unchanged_outcome(tmp_path: Path, raw: Path) -> None:
     write_side(raw, tmp_path / "a", "123"), write_side(raw, tmp_path / "b", "23", scale=1.0001)
     result = compare("a", "b", "--format", "json", cwd=tmp_path)
@@ -148,6 +151,7 @@ def test_runs_of_different_requested_rates_are_not_comparable(tmp_path: Path) ->
     assert row["codes"] == "type_p_mismatch" and row["ratio"] is None and row["metric"] == "throughput"
 
 
+@pytest.mark.costly
 def test_a_field_that_differs_is_named_with_the_command_that_compares_across_it(tmp_path: Path) -> None:
     """A requested rate that differs on purpose: refused without --across, compared with it."""
     log = (TESTS / "fixtures" / "iperf3" / "3.12-tcp.json").read_text("utf-8")
@@ -246,6 +250,7 @@ def test_no_change_is_shown_with_enough_runs(tmp_path: Path) -> None:
     assert any(row["verdict"] == "inconclusive" and row["runs_needed"] > 5 for row in rows)
 
 
+@pytest.mark.costly
 def test_an_added_delay_is_detected_and_measured(tmp_path: Path) -> None:
     """The slower recording has 60 µs more per direction, so 120 µs more RTT."""
     folder = TESTS / "compare"
@@ -304,6 +309,7 @@ def test_ten_slower_runs_on_each_side_are_decided_on_every_row() -> None:
     assert max(row["p_beyond"] for row in judged["rows"]) < 0.05
 
 
+@pytest.mark.costly
 def test_a_change_between_runs_that_drift_is_no_failure(tmp_path: Path) -> None:
     """Both sides rise from run to run: the time may be the cause, so the gate asks for rounds and exits with 3."""
     sides = [[1.0 + 0.01 * run for run in range(10)], [1.5 + 0.01 * run for run in range(10)]]
@@ -352,6 +358,7 @@ def test_the_number_of_runs_is_that_of_the_runs_used_and_the_others_are_named(cu
         assert "after: 1 run without a result left out: ping_7.log (no reply: 12 of 12 lost)" in plain, form
 
 
+@pytest.mark.costly
 def test_the_forecast_of_runs_does_not_contain_a_cut_run(cut_and_dead: Path) -> None:
     for number in range(1, 6):
         text = ping("10.0.0.9", 0.9, 1.0 + number / 10, 2.0)
@@ -374,6 +381,7 @@ def test_a_side_without_a_single_reply_says_so(cut_and_dead: Path) -> None:
     assert done.returncode == 3 and "no reply: 12 of 12 lost" in done.stdout
 
 
+@pytest.mark.costly
 def test_the_windows_that_are_compared_are_named() -> None:
     """Of weekly means of 30 days, one disjoint window a month counts: to 2025-08-31 and to 2026-08-16."""
     judged = judge(*(select_scenario(load(FEW_ZONES), month) for month in ("2025-08", "2026-08")), names=("a", "b"))

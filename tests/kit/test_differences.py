@@ -35,6 +35,7 @@ def _answer(values: list[list[float]]) -> str:
     return answer_of(runs, "median_ns", az.summarize(runs, "median_ns"), "median round trip", "ns")[0]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("runs", "seeds"), [(3, 4), *(pytest.param(runs, 200, marks=pytest.mark.slow) for runs in (3, 5, 7, 20))]
 )
@@ -45,6 +46,7 @@ def test_pairs_of_one_law_are_said_to_differ_at_most_at_the_error(runs: int, see
     assert all(text.startswith(("Cannot tell", "No difference", "The pairs differ")) for text in said)
 
 
+@pytest.mark.costly
 def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> None:
     values = equal_law(3, 7)
     card, text = _card(values)
@@ -57,6 +59,7 @@ def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> No
     assert len(_answer(values).split()) <= 30
 
 
+@pytest.mark.costly
 def test_a_true_difference_is_said_with_its_ratio_and_interval() -> None:
     values = equal_law(1, 7, (1.0, 1.0, 1.6))
     card, text = _card(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from helpers.studies import FEW_REGIONS, load
 
 import azlatency as az
@@ -58,6 +59,7 @@ def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> N
     assert text == "from **1.00 ns** (a) to **100 µs** (f)"
 
 
+@pytest.mark.costly
 def test_pairs_of_regions_are_called_regions_and_a_group_has_both_ends_of_its_values() -> None:
     runs = az.studies.newest_windows(az.latency(load(FEW_REGIONS)))
     # regions.csv.gz, window_end 2026-08-16: Osaka to Tokyo 9, Chennai to Sao Paulo 363, Sao Paulo to Chennai 369

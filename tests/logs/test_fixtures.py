@@ -54,6 +54,7 @@ def matches(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
     return True
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", LOGS, ids=name)
 def test_expected_values(path: Path) -> None:
     expected = json.loads(path.with_name(path.name + ".expected.json").read_text("utf-8"))
@@ -80,6 +81,7 @@ def test_expected_values(path: Path) -> None:
     assert logs.records("sources")[0]["lines_unknown"] == expected.get("unknown", 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", LOGS, ids=name)
 def test_every_line_is_accounted_for_and_every_printed_token_is_on_its_line(path: Path) -> None:
     lines: dict[tuple[str, int], str] = defaultdict(str)
@@ -152,6 +154,7 @@ def repeated_lines_without_row(recorder: Recorder) -> list[str]:
     return [text for texts in shapes.values() if len(texts) >= 5 for text in texts]
 
 
+@pytest.mark.costly
 def test_every_repeated_line_that_counts_as_data_is_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """JSON and XML are left out: a row points to one of the many lines of its object."""
     recorders: list[Recorder] = []

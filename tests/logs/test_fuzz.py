@@ -9,6 +9,7 @@ from helpers.fuzz import BAD, classify, classify_many, join, originals, read
 from helpers.places import FIXTURES
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("seed", "mutants"), [(0, 250), *(pytest.param(seed, 1000, marks=pytest.mark.slow) for seed in range(5))]
 )

@@ -69,6 +69,7 @@ def _long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decode, "_GROUPED_FROM", 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("repeat", [repeat_whole, repeat_lines])
 @pytest.mark.parametrize("dialect", thinned(shortest_logs(), 10))
 def test_work_grows_linearly(dialect: str, repeat: Any) -> None:

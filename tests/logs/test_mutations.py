@@ -135,6 +135,7 @@ def draw_mutations(tool: str, mutation: Mutation, count: int) -> Iterator[tuple[
         yield f"{tool}/{name} {mutation.__name__} {ordinal}", mutation(raw, draw)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 @pytest.mark.parametrize("tool", thinned(TOOLS, 3))
 def test_no_traceback_and_every_line_accounted_for(tool: str, mutation: Mutation) -> None:
@@ -153,6 +154,7 @@ def test_no_traceback_and_every_line_accounted_for_many(tool: str, mutation: Mut
 # --- truncated and concatenated logs
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_truncated_log_has_no_number_that_the_whole_log_lacks(tool: str) -> None:
     check_truncations(tool, EVERY)

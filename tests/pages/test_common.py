@@ -116,6 +116,7 @@ def test_goodput_is_drawn_with_the_expected_bandwidth(cni: Study) -> None:
     assert [list(line.get_xdata()) for line in dashed] == [[4, 4]]
 
 
+@pytest.mark.costly
 def test_the_title_counts_the_paths_that_are_left_out() -> None:
     runs = pd.DataFrame(
         {
@@ -176,6 +177,7 @@ def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
         assert isinstance(chart, Chart) and "configured" not in chart.caption
 
 
+@pytest.mark.costly
 def test_charts_print_no_digit_that_the_log_does_not_have() -> None:
     """The lagscope logs print whole µs: 74 µs inside zone 1a."""
     runs = az.latency(load("aws-euwest1-lagscope"))

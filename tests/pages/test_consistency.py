@@ -138,6 +138,7 @@ def quantities_in(text: str) -> list[float]:
     return [float(end.replace(",", "")) * SCALES[unit] for *ends, unit in found for end in ends if end]
 
 
+@pytest.mark.costly
 @of_each_study
 def test_card_title_answer_and_table_show_the_same_values(name: str) -> None:
     """The values of the method that says most: of each path its typical run, or the range of runs without one."""
@@ -268,6 +269,7 @@ def test_no_title_of_a_chart_of_the_summary_contradicts_the_card(name: str, monk
             assert set(re.findall(r"[\d,.]*\d(?=[–\d,.]* [µm]s)", title)) <= set(re.findall(r"[\d,.]*\d", said)), title
 
 
+@pytest.mark.costly
 @of_each_study
 def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     pages = pages_of(name)

@@ -142,6 +142,7 @@ def test_the_notebook_runs_without_a_history(study: str) -> None:
     assert isinstance(run(ROOT / "notebooks" / "11_history.ipynb", study)[1], Note)
 
 
+@pytest.mark.costly
 def test_what_ibm_published_and_no_test_confirms_is_named_with_its_reason() -> None:
     """mon04-a to mon04-c came nearer four windows before the end; lon04-a to lon05-a fell only in the end."""
     found = load_history("ibm-cloud-zones")
@@ -217,6 +218,7 @@ def test_a_change_of_one_printed_step_has_no_size_and_is_none_of_the_largest() -
     assert "16 of 110 series changed, largest: mean **−17 %** (Tokyo → Toronto); " in found_in(found)
 
 
+@pytest.mark.costly
 def test_round_trips_between_regions_have_axes_in_milliseconds() -> None:
     chart = page.history(load_history(FEW_REGIONS))
     assert isinstance(chart, Chart) and {axis.get_ylabel() for axis in chart.figure.axes} <= {"ms", ""}

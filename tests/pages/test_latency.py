@@ -144,6 +144,7 @@ def test_few_runs_and_runs_without_an_order_are_not_tested() -> None:
     assert isinstance(page.runs_in_order(ordered), Note)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("laid_out")
 def test_the_configured_delay_is_drawn_in_an_emulated_study() -> None:
     study = load("emulated-zones")
@@ -222,6 +223,7 @@ def test_each_run_is_drawn_with_its_size() -> None:
     assert isinstance(chart, Chart) and "az1a → az2a" in chart.alt
 
 
+@pytest.mark.costly
 def test_every_path_has_a_curve_if_there_are_more_runs_than_a_chart_shows() -> None:
     study = load("emulated-zones")
     histograms = run_histograms(study, az.latency(study))
@@ -272,6 +274,7 @@ def test_the_first_runs_that_lie_apart_are_named() -> None:
     )
 
 
+@pytest.mark.costly
 def test_a_published_series_is_described_by_its_newest_window() -> None:
     runs = az.studies.newest_windows(az.latency(load("ibm-cloud-zones")))
     means = az.summarize(runs, "mean_ns")
@@ -288,6 +291,7 @@ def test_a_published_series_is_described_by_its_newest_window() -> None:
     assert cell(table, "us-south-dal10-a → us-south-dal13-a", "flags") == ""
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("laid_out")
 def test_many_zones_in_a_column_name_some_of_the_columns() -> None:
     """40 zones beside each other have 100 px of a telephone: every third one is named, as the rows name all."""

@@ -116,6 +116,7 @@ def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
     assert "measured Zone 3 → Zone 1 1.75 times as long as" in text and "ping 0.51 times" in text
 
 
+@pytest.mark.costly
 def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
     measured = Measured(load("emulated-zones"))
     answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text
@@ -124,6 +125,7 @@ def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
     assert isinstance(chart, Chart) and "×: configured round-trip delay" in chart.caption
 
 
+@pytest.mark.costly
 def test_a_published_series_is_answered_by_its_newest_window_within_each_region() -> None:
     measured = Measured(load("ibm-cloud-zones"))
     answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text

@@ -55,6 +55,7 @@ def test_sizes_are_those_of_the_binomial_law(cni: Study) -> None:
     assert cell(nothing, "p50", "runs with enough for both") == "no runs"
 
 
+@pytest.mark.costly
 def test_table_picture_and_sentence_say_the_same_row(runs: pd.DataFrame, plans: pd.DataFrame) -> None:
     name = {"path": "az1b → az1a", "method": "sockperf TCP 14 B"}
     (row,) = plans[(plans[list(name)] == pd.Series(name)).all(axis=1)].to_dict("records")

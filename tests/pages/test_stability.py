@@ -111,6 +111,7 @@ def test_reported_changes_and_breaks_are_named(echo: Study) -> None:
     assert "count 2 events." in text
 
 
+@pytest.mark.costly
 def test_the_lifetimes_of_censored_connections_have_a_bound() -> None:
     found = load_in_time("emulated-zones")
     table = page.lifetimes(in_time.connection_lifetimes(found.runs))
@@ -142,6 +143,7 @@ def test_the_notebook_runs_without_samples(study: str) -> None:
     assert run(ROOT / "notebooks" / "07_stability.ipynb", study)
 
 
+@pytest.mark.costly
 def test_runs_that_were_not_tested_are_counted() -> None:
     """180 runs of ping in a second each: 29 of them have enough blocks to test."""
     study = load("emulated-nights")

@@ -37,6 +37,7 @@ def test_printed_percentiles_bracket_the_share_above_a_limit(cni: Study) -> None
     assert logs_behind(cni, table, "AZ1 - AZ3") == {"az1-az3/sockperf.log"}
 
 
+@pytest.mark.costly
 def test_of_several_printed_tables_of_a_path_the_worst_is_shown() -> None:
     study = load("emulated-zones")
     printed = printed_exceedances(study, az.latency(study), limit=1e6)
@@ -70,6 +71,7 @@ def test_studies_without_samples_have_notes(cni: Study) -> None:
         assert isinstance(made(found), Note)
 
 
+@pytest.mark.costly
 def test_the_picture_shows_six_runs_of_different_paths_and_says_so(zones: RunTails) -> None:
     chart = page.tail_curves(zones, limit=1e6)
     assert isinstance(chart, Chart) and len(chart.figure.axes) == 6

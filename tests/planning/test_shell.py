@@ -65,6 +65,7 @@ def test_the_script_is_posix_shell(tmp_path: Path, shell: str) -> None:
     assert subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).stderr == b""
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck")
 @pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.slow), {"switches": SWITCHES, "every": 5}])
 def test_shellcheck_reports_no_problem(tmp_path: Path, options: dict) -> None:
@@ -314,6 +315,7 @@ def check_report(folder: Path) -> None:
     assert any("sockperf TCP 64 B" in repr(result) for result in results)
 
 
+@pytest.mark.costly
 @needs("ping", "curl")
 @pytest.mark.parametrize(
     ("cloud", "answers", "zone", "physical", "region", "size"),
@@ -406,6 +408,7 @@ def test_a_missing_tool_is_a_missing_fact(tmp_path: Path, bin_: Path) -> None:
         assert all(one.values())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("reference", "direction", "leap", "offset"),
     thinned(

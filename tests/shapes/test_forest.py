@@ -100,6 +100,7 @@ def test_texts_and_impossible_ratios_are_refused(
         az.charts.forest(frame, "x", panel="g", row="r", **options)
 
 
+@pytest.mark.costly
 def test_panels_side_by_side_share_their_height() -> None:
     places = [(f"panel {panel}", f"row {row}") for panel in range(8) for row in range(8)]
     frame = pd.DataFrame(places, columns=["panel", "row"]).assign(value=2.0, value_low=1.0, value_high=3.0, n=5)

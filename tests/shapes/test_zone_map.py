@@ -46,6 +46,7 @@ def test_pairs_that_are_tied_are_named_together_with_the_median_run_of_each_path
     assert chart.title == "From 100–120 µs (zones 1–2) to 830–853 µs (zone 3 to the others), mean RTT, qperf"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("zones", [6, 12])
 @pytest.mark.parametrize("width", ["double", "single"])
 def test_many_zones_are_a_heat_map_with_every_value(zones: int, width: Literal["double", "single"]) -> None:

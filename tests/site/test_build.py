@@ -114,6 +114,7 @@ def test_every_notebook_has_its_page(project: Project) -> None:
     assert len(names) == 7
 
 
+@pytest.mark.costly
 def test_failures_are_one_line_each_and_lose_nothing(project: Project) -> None:
     assert [line.split(",")[0] for line in project.failures] == [
         "02_fails.ipynb",

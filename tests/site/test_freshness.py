@@ -119,6 +119,7 @@ def test_a_report_that_fails_leaves_the_site_as_it_was(project: Project, monkeyp
     assert not list(project.root.glob(".site*"))
 
 
+@pytest.mark.costly
 def test_only_what_changed_is_run_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     assert project.build() == ALL
     before = {path: path.stat().st_mtime_ns for path in project.site.rglob("*.*")}
@@ -151,6 +152,7 @@ def test_only_what_changed_is_run_again(project: Project, monkeypatch: pytest.Mo
     assert project.build("b", force=True) == ALL_OF_B
 
 
+@pytest.mark.costly
 def test_a_page_that_was_edited_is_rendered_again(project: Project) -> None:
     project.build()
     page = project.site / "a" / "01.html"
@@ -161,6 +163,7 @@ def test_a_page_that_was_edited_is_rendered_again(project: Project) -> None:
     assert page.read_text("utf-8") == whole
 
 
+@pytest.mark.costly
 def test_pages_of_other_studies_are_removed(project: Project) -> None:
     project.build()
     project.build("b")

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from bs4 import BeautifulSoup
 from helpers.studies import load_card
 from nbformat.v4 import new_notebook
@@ -202,6 +203,7 @@ def test_an_axis_of_less_than_two_decades_shows_its_ticks_on_a_phone() -> None:
     assert view is not None and [(tick.text, tick.label) for tick in view.ticks] == [("2 ms", "")]
 
 
+@pytest.mark.costly
 def test_a_study_names_its_machines_and_what_nobody_measured() -> None:
     """The sizes of Canada stand in its log and in the numbers of its text; those of psping nowhere."""
     canada, psping, pods, zones = map(

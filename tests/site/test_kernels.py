@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from helpers.sites import write
 from nbformat.v4 import new_code_cell
 
 from azlatency.site.kernels.warm import WarmKernel
 
 
+@pytest.mark.costly
 def test_a_warm_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
     modules = tmp_path / "modules"
     modules.mkdir()
@@ -30,6 +32,7 @@ def test_a_warm_kernel_forgets_the_notebook_before(tmp_path: Path) -> None:
     assert notebook == again
 
 
+@pytest.mark.costly
 def test_no_code_of_the_working_directory_runs(tmp_path: Path) -> None:
     """It may be a stranger's folder: neither its modules nor its start-up files of IPython are executed."""
     places = ("pandas.py", "azlatency.py", "json.py", "IPython.py", "ipykernel.py", "sitecustomize.py",

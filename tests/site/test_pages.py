@@ -278,6 +278,7 @@ PAGES = [
 SLOW_DARK = pytest.param("dark", marks=pytest.mark.slow)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("scheme", ["light", SLOW_DARK])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_is_quiet_and_fits_a_phone(browser: Browser, site: Path, page: str, scheme: str) -> None:
@@ -304,6 +305,7 @@ SEEN = """[...document.querySelectorAll('figure')].map(figure => {
 })"""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("width", "drawing"), [(320, "phone-width"), (390, "phone-width"), (1280, "page-width")])
 def test_one_drawing_of_each_chart_is_shown_inside_its_box(
     browser: Browser, site: Path, width: int, drawing: str
@@ -369,6 +371,7 @@ def test_a_long_table_prints_its_first_rows_and_their_number(browser: Browser, s
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
+@pytest.mark.costly
 def test_page_prints(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")
     content = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
@@ -390,6 +393,7 @@ def test_the_keyboard_reaches_the_content(browser: Browser, site: Path) -> None:
     assert browser.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("page", "scheme"),
     # The page of a study with a long table has what the other one has, in ten times as many rows.
@@ -424,6 +428,7 @@ def _axe(browser: Browser, script: Path | None) -> list[str]:
     )
 
 
+@pytest.mark.costly
 def test_hostile_text_stays_text_in_every_page(browser: Browser, site: Path) -> None:
     for page in [path.relative_to(site) for path in site.rglob("*.html")]:
         browser.open(site / page)
@@ -614,6 +619,7 @@ def idle_never_comes(browser: Browser) -> Iterator[None]:
     browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("idle_never_comes")
 def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
     page = site / "toy" / "1.html"
@@ -638,6 +644,7 @@ def test_what_is_asked_for_comes_at_once(browser: Browser, site: Path) -> None:
     assert browser.problems() == []
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("idle_never_comes")
 def test_what_the_reader_opened_is_printed_and_explanations_are(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html", whole=False)
@@ -716,6 +723,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return page
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("query", "kinds"),
     [

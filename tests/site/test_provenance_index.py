@@ -81,6 +81,7 @@ def rows(notebook: Path, study: str) -> Iterator[Row]:
         yield from (Row(table, page["columns"], record) for record in page["rows"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "notebook",
     [path if path == MEASURED else pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS],

@@ -89,6 +89,7 @@ def check(result: Any) -> None:
         assert (is_known | (result["flags"] != "")).all()
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", CALLS)
 def test_bad_values_are_flagged(name: str) -> None:

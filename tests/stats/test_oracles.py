@@ -23,6 +23,7 @@ COUNTS = {
 CASES = [pytest.param(name, case, id=f"{name}:{case['id']}") for name in FILES for case in content(name)["cases"]]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_every_number_of_every_case(name: str, case: dict[str, Any]) -> None:
     entry = entry_of(name, case["id"])

@@ -130,6 +130,7 @@ def test_equal_values_one_printed_step_apart_are_not_different(runs: int) -> Non
 # --- flags
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("flag", FLAGS)
 def test_every_flag_is_said_in_words(flag: str) -> None:
     estimate = az.summarize(runs()).assign(flags=flag)

@@ -64,6 +64,7 @@ CHARTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", thinned(CHARTS, 16))
 def test_every_chart_takes_a_figure_and_a_theme(charts: dict[str, Any], name: str) -> None:
     page = Figure(figsize=(7, 6), layout="constrained")
@@ -86,6 +87,7 @@ def test_axes_of_the_caller(forest: Any) -> None:
         forest(ax=left, figure=figure)
 
 
+@pytest.mark.costly
 def test_limits_scales_and_titles(forest: Any) -> None:
     chart = forest(title="Mine", xlim=(0, 500), log="")
     (axis,) = chart.figure.axes
@@ -124,6 +126,7 @@ def test_palettes_and_themes(forest: Any) -> None:
         forest(theme="neon")
 
 
+@pytest.mark.costly
 def test_a_colour_for_a_path(results_of: Callable[[str], StudyResults]) -> None:
     results = results_of("westeurope-azure-cni")
     chart = again(every_chart(results.study, results)["printed curves"](), palette={"AZ1 - AZ2": "#123456"})
@@ -153,6 +156,7 @@ def test_the_options_are_in_the_signature_and_the_help() -> None:
     assert "help(az.charts.Options)" in (az.charts.forest.__doc__ or "")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("place", ["ax", pytest.param("figure", marks=pytest.mark.slow)])
 def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyResults], place: str) -> None:
     """A figure of a paper, 7.16 in wide, with two rows of three charts."""
@@ -185,6 +189,7 @@ def test_six_charts_of_a_page_do_not_overlap(results_of: Callable[[str], StudyRe
     assert not any(axis.texts for axis in page.axes) and not page.legends
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("width", ["single", pytest.param("double", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", thinned(["forest", "curves", "course", "density", "series"], 3))
 def test_no_figure_is_higher_than_a_page(shape: str, width: Any) -> None:

@@ -21,6 +21,7 @@ def _columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         cut_small(monkeypatch, 400)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("_columns")
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(_one | _many, max_size=40), st.integers(0, 5), st.integers(0, 80))

@@ -46,6 +46,7 @@ def value(tables: az.Logs, name: str, stream: str | None = None, run: int = 0, c
 # --- cut and joined
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", thinned(LOGS, 3), ids=lambda path: path.name)
 def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
     text = fixture(path.name)
@@ -65,6 +66,7 @@ def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
         )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", ["3.33-randread-4k.txt", "2.21-read-16k.log", "3.33-randrw-4k.json", "3.33-randread-4k.terse"]
 )
@@ -533,6 +535,7 @@ def test_latencies_of_fsync_without_a_count(total: str) -> None:
     assert (quantile["metric"], quantile["q"], quantile["value_ns"]) == ("sync_latency", 0.99, 11_993_088)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", [DIGIT_JOB, '{\n"fio version" : "fio-3.33",\n{\n'], ids=["text", "braces"])
 def test_time_grows_with_the_number_of_jobs_only(text: str) -> None:
     def seconds(jobs: int) -> float:

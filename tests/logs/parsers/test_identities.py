@@ -178,6 +178,7 @@ def is_of_a_fast_thread(line: str) -> bool:
     return line.startswith('\t\t<throughput metric="mbps">8')
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 def test_logs_that_were_joined_are_never_one_complete_run(tmp_path: Path, every: int) -> None:
     """A doubled log has every complete run twice, or none is called complete."""

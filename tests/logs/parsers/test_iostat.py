@@ -47,6 +47,7 @@ def test_a_log_cut_after_any_line_gives_no_wrong_number(path: Path) -> None:
     assert_cuts_add_no_rows(text, line_ends(text), tables={"metrics": METRICS})
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", [37, pytest.param(11, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
 def test_a_number_cut_in_the_middle_is_left_out(path: Path, step: int) -> None:

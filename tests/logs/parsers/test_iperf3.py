@@ -40,6 +40,7 @@ def cuts(count: int) -> list[int]:
     return sorted({round(1 + step * (count - 1) / CUTS) for step in range(CUTS)})
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name)
 def test_a_cut_log_gives_no_wrong_number(path: Path) -> None:
     text = source_from_bytes(path.read_bytes(), path.name).text

@@ -63,6 +63,7 @@ def test_a_log_cut_at_any_line_gives_no_other_number(path: Path, most: int) -> N
                     assert flagged(tables), f"{key} is {value} when cut after line {stop}, and no event says so"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", [pytest.param(37, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("path", thinned(LOGS, 5), ids=name)
 def test_a_log_cut_inside_any_of_its_last_lines_gives_no_other_number(path: Path, step: int) -> None:
@@ -90,6 +91,7 @@ def opening(path: Path) -> bool:
     return bool(claims) and not claims[0].weak and claims[0].position <= 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tool", TOOLS)
 def test_two_logs_in_a_file_are_the_runs_of_both(tool: str) -> None:
     logs = [path for path in LOGS if path.parent.name == tool and path.suffix == ".log" and opening(path)]

@@ -71,6 +71,7 @@ def test_lines_are_those_of_the_source() -> None:
     assert len(lines) == 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "nested", ['{"a":' * 3000 + "1" + "}" * 3000, "[" * 3000 + "]" * 3000], ids=["objects", "lists"]
 )

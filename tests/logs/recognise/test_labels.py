@@ -19,6 +19,7 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
     return found.astype(object).where(found.notna(), None).tolist()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("off", "on"),
     [

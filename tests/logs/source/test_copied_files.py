@@ -112,6 +112,7 @@ def test_a_folder_with_a_copy_and_a_file_that_cannot_be_read_is_read_by_an_execu
     assert set(logs.events.loc[logs.events["code"] == "identical_file", "source_id"]) == set(logs.sources["source_id"])
 
 
+@pytest.mark.costly
 def test_short_logs_of_other_times_are_two_runs_everywhere(tmp_path: Path) -> None:
     """Without times they are one run; a long log is never equal by chance."""
     dump = tmp_path / "dump"

@@ -187,6 +187,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.costly
 @given(TREES)
 def test_archives_of_any_shape(tree: bytes | tuple[str, dict]) -> None:
     """Every log is found up to the depth, under the names of all its archives; one line names what is too deep."""

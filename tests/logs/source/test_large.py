@@ -110,6 +110,7 @@ def test_pieces_of_any_size_give_the_same_tables(tmp_path: Path, examples: int) 
     check()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "packed, encoding",
     [

@@ -48,6 +48,7 @@ def both(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> tuple[dict[str, Any], d
         return by_line, plain(tables_of(raw))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_fixture_has_the_same_tables_line_by_line_and_in_blocks(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     if path.stat().st_size > 60_000:

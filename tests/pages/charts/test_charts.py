@@ -45,6 +45,7 @@ def assert_fit_the_page_or_say_why_there_is_none(drawn: DrawnCharts, names: Iter
         assert chart.caption.endswith(".") and any(digit in chart.alt for digit in "123456789"), name
 
 
+@pytest.mark.costly
 def test_every_chart_fits_the_page_or_says_why_there_is_none(results: StudyResults, drawn: DrawnCharts) -> None:
     names = set(drawn) - (OF_OTHERS if results.study.name == RICHEST else set())
     assert_fit_the_page_or_say_why_there_is_none(drawn, names)
@@ -68,6 +69,7 @@ def assert_same_bytes_again(results: StudyResults, drawn: DrawnCharts, names: It
             assert isinstance(second, Chart) and first.svg() == second.svg() == first.svg(), name
 
 
+@pytest.mark.costly
 def test_the_same_data_give_the_same_bytes(
     results_of: Callable[[str], StudyResults], drawn_of: Callable[[str], DrawnCharts]
 ) -> None:
@@ -133,6 +135,7 @@ def test_a_chart_without_data_is_a_note() -> None:
         assert chart.text.startswith("No chart: ")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("values", [[5.0, 5.0], [0.0, 0.0], [0.0, 3e9], [1.0, 1e12]])
 def test_few_equal_and_zero_values(values: list[float]) -> None:
     runs = pd.DataFrame(

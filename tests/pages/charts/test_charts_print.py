@@ -69,6 +69,7 @@ def notebook() -> Iterator[None]:
     InteractiveShell.clear_instance()
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("notebook")
 def test_charts_that_a_notebook_shows_are_saved_if_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = pd.DataFrame(
@@ -153,6 +154,7 @@ def test_more_runs_than_a_page_holds() -> None:
     assert "12 of 60 runs" in chart.caption and len(chart.alt.splitlines()) == 12
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "values", [[5e4], [5e4, 5e4], [1e3, 1e9], [float("nan"), 5e4], [float("nan")], list(np.linspace(1e5, 2e5, 60))]
 )

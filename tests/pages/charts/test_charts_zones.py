@@ -53,6 +53,7 @@ def test_baselines(results: StudyResults, drawn: DrawnCharts) -> None:
     assert vm_baseline.find(found).findings
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("relation", thinned(["at_least", "at_most", "about", "between"], 2))
 @pytest.mark.parametrize("values", [[5e9], [5e9, 5.1e9, 5.2e9], [1e9, 9e9], [4e10, 4.1e10, 4.2e10]])
 def test_every_relation_and_verdict_is_drawn(relation: str, values: list[float]) -> None:

@@ -26,6 +26,7 @@ def said(card: Card) -> str:
     )
 
 
+@pytest.mark.costly
 def test_aks_one_zone_is_far() -> None:
     card = load_card("westeurope-azure-cni")
     # The medians of sockperf are half round trips.
@@ -36,6 +37,7 @@ def test_aks_one_zone_is_far() -> None:
     assert [dot.text for dot in card.dots] == ["33.0 µs", "66.8 µs", "105 µs", "1,401 µs", "1,422 µs"]
 
 
+@pytest.mark.costly
 def test_a_placement_that_was_measured_once_is_described() -> None:
     card = load_card("westeurope-availability-set-vs-zones")
     # Medians 93.556 / 53.433 and 84.389 / 44.215 us; p99 57.249 and 67.660, minima 77.406 and 86.803 us.
@@ -51,6 +53,7 @@ def test_reported_means_are_marked() -> None:
     assert card.badge_text == "quoted from the source" and "without logs" in plain_sentence(card.inference)
 
 
+@pytest.mark.costly
 def test_accelerated_networking_and_placement_group() -> None:
     card = load_card("canadacentral-proximity-placement")
     # 308.55 -> 55 to 61.09, 1840.29 -> 1364.43 us; 54 to 57 us in the group
@@ -74,6 +77,7 @@ def test_expectations_alone_are_not_a_measurement() -> None:
     assert "fio, iperf3 and sockperf" in card.next_step
 
 
+@pytest.mark.costly
 def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     card = load_card("aws-euwest1-lagscope")
     # Medians 384, 386, 263, 263, 459, 459 and 74 us
@@ -82,6 +86,7 @@ def test_pairs_of_similar_distance_are_listed_with_both_directions() -> None:
     assert "Both directions differ by at most 2 µs as printed (medians of one run each: not testable)" in said(card)
 
 
+@pytest.mark.costly
 def test_a_value_has_the_digits_of_its_print() -> None:
     # 9 ms between Osaka and Tokyo; 0.13 ms in Montreal; the texts print 308.55, "55 to 61.09" and "54 to 57" us.
     regions, zones = (
@@ -118,6 +123,7 @@ def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
     assert "and only 1 other run with logs" in plain_sentence(card.inference)
 
 
+@pytest.mark.costly
 def test_the_next_step_of_an_emulated_study_is_not_a_page_that_it_has() -> None:
     assert load_card("emulated-zones").next_step.startswith("Let every tool wait equally long")
     assert load_card("emulated-cloud").next_step.startswith("Measure with a second tool")
@@ -135,6 +141,7 @@ def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
     assert len(drawn) == 12 and across[drawn[0]] == (1.1e5,) and across[drawn[-1]] == (5.9e5,)
 
 
+@pytest.mark.costly
 def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
     assert card.badge == "replicated" and said(card).startswith(
@@ -155,6 +162,7 @@ def test_token_buckets_are_replicated() -> None:
     )
 
 
+@pytest.mark.costly
 def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> None:
     log = (TESTS / "fixtures" / "iperf3" / "3.12-bidir.txt").read_text("utf-8")
     (tmp_path / "raw").mkdir()
@@ -171,6 +179,7 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
     assert "the lowest and the highest of 14 paths" in card.axis
 
 
+@pytest.mark.costly
 def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) -> None:
     """Three tests carry 20 Mbit/s: two that were told to send at this rate, and one at 60."""
     log = (TESTS / "fixtures" / "iperf3" / "3.16-udp-omit.json").read_text("utf-8")
@@ -184,6 +193,7 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
     assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
 
 
+@pytest.mark.costly
 def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named(tmp_path: Path) -> None:
     """One server prints no result of its own; three runs to another server last three seconds instead of two."""
     (tmp_path / "raw").mkdir()
@@ -203,6 +213,7 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     )
 
 
+@pytest.mark.costly
 def test_a_path_that_another_method_measured_too_is_not_said_to_be_measured_once(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     for name in ("3.1-udp.txt", "3.12-udp.txt"):
@@ -226,6 +237,7 @@ def test_an_emulated_study_counts_the_intervals_that_hold_the_truth() -> None:
     assert all("recorded" in dot.text for dot in card.dots)
 
 
+@pytest.mark.costly
 def test_an_emulated_study_counts_the_planted_changes_that_its_history_shows() -> None:
     # truth.json: zones 1 and 2 from round 26 on, bandwidth of 3 -> 2 from 46 on; late packets of 1 -> 3 from 36 on are
     # not among the changes.
@@ -281,6 +293,7 @@ def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) ->
     assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
 
 
+@pytest.mark.costly
 def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
     (tmp_path / "raw").mkdir()
     for host in range(1, 9):

@@ -12,6 +12,7 @@ from azlatency.kit.sentences import plain_sentence
 from azlatency.pages.summary.nights import changed_levels, changes
 
 
+@pytest.mark.costly
 def test_a_change_in_two_steps_is_said_to_be_one() -> None:
     """dal12–dal14 of IBM Cloud: 2.19 ms to June 2025, 1.55 to 1.59 ms in September, 0.62 ms from November."""
     text = plain_sentence(changed_levels(load_history("ibm-cloud-zones"), az.latency(load("ibm-cloud-zones"))))

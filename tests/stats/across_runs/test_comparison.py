@@ -210,6 +210,7 @@ def test_more_runs_and_larger_changes_never_decide_less(samples: int) -> None:
     assert (shares[0.035, 0.1][:, 0] >= shares[0.035, 0.05][:, 0]).all()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("samples", [60, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("correlation", "limit"), thinned([(0.3, 0.10), (0.0, 0.05)], 2))
 def test_wrong_differences_are_as_rare_as_promised(correlation: float, limit: float, samples: int) -> None:

@@ -75,6 +75,7 @@ def check_c4(runs: int, what: str, repetitions: int) -> None:
         assert bootstrap < 0.9
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("what", C4)
 @pytest.mark.parametrize("runs", [3, 5])
 def test_c4_few_runs(runs: int, what: str) -> None:
@@ -276,6 +277,7 @@ def check_aa(name: str, runs: tuple[int, int], law: str, repetitions: int) -> No
         assert share <= 0.06 + 2 * _error(repetitions)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", AA)
 def test_c14_a_thing_against_itself(name: str) -> None:
     check_aa(name, (6, 6), "lognormal", 300)

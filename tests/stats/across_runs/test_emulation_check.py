@@ -71,6 +71,7 @@ def test_one_round_has_no_interval() -> None:
     assert isinstance(page.emulated_differences(steps), Note) and isinstance(page.emulated_errors(steps), Note)
 
 
+@pytest.mark.costly
 def test_the_emulated_study() -> None:
     """Of 24 intervals of medians, 22 hold the record; the means of qperf hold it between near zones only."""
     study = load("emulated-zones")

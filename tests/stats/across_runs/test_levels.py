@@ -78,6 +78,7 @@ def test_the_shortest_two_levels_are_tested_as_well() -> None:
     assert step.at == 11 and 0 < step.p < 1e-5
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("process", thinned(["AR(1) 0.5", "lognormal", "exponential", "two levels at random"], 2))
 def test_a_place_that_was_chosen_beforehand_keeps_its_error(process: str) -> None:
     rng = stream(77)
@@ -113,6 +114,7 @@ HEALTHY = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("made", BOTH)
 @pytest.mark.parametrize("process", thinned(reversed(HEALTHY), 7))
 def test_healthy_families_of_eight_series_rarely_change(process: str, made: int) -> None:

@@ -72,6 +72,7 @@ def test_two_runs_that_vary_more_than_five_are_compared_by_welch() -> None:
     assert few.outer[0] == pytest.approx(few.estimate - WIDENING * (few.estimate - test.low))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("many", [12, 24])
 def test_few_runs_that_vary_more_than_many_are_called_different_at_most_at_the_error(many: int) -> None:
     """Ranks erred in 10 % of such pairs; of as many runs on both sides nothing changes."""
@@ -83,6 +84,7 @@ def test_few_runs_that_vary_more_than_many_are_called_different_at_most_at_the_e
     assert wrong <= 22  # 7 %
 
 
+@pytest.mark.costly
 def test_runs_on_two_levels_show_that_nothing_changed() -> None:
     """Levels 8 % apart, three runs in ten on the upper one, 8 against 8: 41 % at 1.13, 65 % of plain TOST."""
     rng = stream(8)
@@ -165,6 +167,7 @@ def test_equal_values_have_no_interval_without_a_resolution() -> None:
     assert of_groups(known, known, 0.05, 0.95).outer == pytest.approx((np.log(4.5 / 5.5), np.log(5.5 / 4.5)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("runs", "share", "margin"),
     [

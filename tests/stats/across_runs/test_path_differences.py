@@ -19,6 +19,7 @@ def _paths(seed: int, runs: int, factors: tuple[float, ...] = (1.0, 1.0, 1.0)) -
     }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seeds", BOTH)
 @pytest.mark.parametrize("runs", thinned([3, 5, 20, 7], 2))
 def test_paths_of_one_law_are_called_different_at_most_at_the_error(runs: int, seeds: int) -> None:

@@ -34,6 +34,7 @@ def _with_slow_runs(random: np.random.Generator, runs: int) -> Any:
     return random.normal(0, 0.02, runs) + math.log(1.5) * (random.random(runs) < 0.1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("law", "most"), [(lambda random, runs: random.normal(0, 0.03, runs), 50), (_with_slow_runs, 40)]
 )

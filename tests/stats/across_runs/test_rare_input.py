@@ -105,6 +105,7 @@ def test_a_plan_says_how_many_runs_are_needed() -> None:
     assert "runs" in many
 
 
+@pytest.mark.costly
 def test_pairs_of_zones_are_compared_by_their_paths() -> None:
     assert zones_of(runs()) == {}
     study = load("emulated-zones")

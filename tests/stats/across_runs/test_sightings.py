@@ -138,6 +138,7 @@ def test_an_empty_history_has_no_sightings() -> None:
     assert frame.empty and frame["ratio"].dtype == np.float64 and str(frame["date"].dtype).startswith("datetime64")
 
 
+@pytest.mark.costly
 def test_points_away_from_an_unconfirmed_level_are_named() -> None:
     step = series(dict.fromkeys(range(15, 29), 1.3), spread=0.1, seed=1)
     step.loc[29, "median_ns"] = 4e6

@@ -66,6 +66,7 @@ CASES = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("independent", [True, False])
 def test_estimates_and_flags_are_those_in_memory(tmp_path: Path, name: str, independent: bool) -> None:
@@ -88,6 +89,7 @@ def test_the_estimate_is_an_order_statistic_of_numpy(tmp_path: Path, q: float) -
     assert got["estimate"] == np.quantile(values, q, method="inverted_cdf")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n", [1 << 18, pytest.param(1 << 20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rho", [0.0, 0.9, 0.99])
 def test_batches_measure_the_dependence(tmp_path: Path, rho: float, n: int) -> None:
@@ -99,6 +101,7 @@ def test_batches_measure_the_dependence(tmp_path: Path, rho: float, n: int) -> N
         assert got["low"] < got["estimate"] < got["high"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("what", ["long memory", "level shift"])
 def test_long_range_dependence_is_flagged(tmp_path: Path, what: str) -> None:
     rng, n = np.random.default_rng(5), 1 << 19
@@ -162,6 +165,7 @@ WINDOWS = "Pinging 10.1.0.4 with 32 bytes of data:\n" + "".join(
 )
 
 
+@pytest.mark.costly
 def test_lost_and_bounded_replies_and_packets_that_do_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_intervals_equal_those_of_r(case: dict[str, Any]) -> None:
     assert ("missing" in result.codes) == bool(expected.get("n_nan", 0))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("made", BOTH)
 def test_intervals_of_independent_packets_attain_their_coverage(made: int) -> None:
     """C1: exact order statistics hold at every n; the percentile bootstrap of p99.9 at n = 5,000 does not."""

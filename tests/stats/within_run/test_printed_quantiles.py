@@ -63,6 +63,7 @@ def brackets(file: str, confidence: float) -> list[Estimate]:
     return estimates_of(printed_quantiles(tables.quantiles, tables.metrics, confidence=confidence))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", cases("printed_percentile_tables", "ci|"))
 def test_brackets_of_the_real_logs_equal_those_of_r(case: dict[str, Any]) -> None:
     """From the raw log to the interval of a percentile, against R; round trips here, printed halves there."""

@@ -138,6 +138,7 @@ def test_values_known_as_intervals() -> None:
     assert result.estimate == pytest.approx(np.floor(truth.estimate) + 0.5)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("made", BOTH)
 @pytest.mark.parametrize("n", [2000, 40_000])
 @pytest.mark.parametrize("rho", thinned([0.99, 0.0, 0.5, 0.95], 4))

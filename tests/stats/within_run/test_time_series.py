@@ -36,6 +36,7 @@ def test_the_fifth_seeds_ends() -> None:
     assert intime.reported_connection_ends(load("westeurope-azure-cni").reported).empty
 
 
+@pytest.mark.costly
 def test_runs_with_samples() -> None:
     study = load("emulated-zones")
     found = intime.run_time_series(study, az.latency(study))

@@ -217,6 +217,7 @@ def test_a_name_that_does_not_fit_leaves_the_others_in_the_draft() -> None:
     assert {item.path for item in _describe([*paths, *odd])} >= set(paths)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ends", ["az0{}-az0{}", "AZ{}_AZ{}", "zone-{}-to-zone-{}", "10.{}.0.4_to_10.{}.0.5"])
 @pytest.mark.parametrize("odd", ["{}-az3", "{}_az3", "{}-to-zone-3", "{}_to_10.9.9.9", "{}_copy"])
 def test_two_names_that_do_not_fit_never_empty_the_draft(ends: str, odd: str, tmp_path: Path) -> None:

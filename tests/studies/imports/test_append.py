@@ -99,6 +99,7 @@ def test_two_jobs_at_once_lose_nothing(nights: list[Path], tmp_path: Path) -> No
     assert runs(tmp_path) == 2
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_a_killed_job_leaves_the_lock_free_and_is_repeated(nights: list[Path], tmp_path: Path) -> None:
     assert append(nights[0], tmp_path).returncode == 0

@@ -26,6 +26,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {file.relative_to(folder): file.read_bytes() for file in files if file.is_file()}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("examples", [3, pytest.param(25, marks=pytest.mark.slow)])
 def test_an_import_cannot_be_told_from_a_fresh_one(
     study: Path, tmp_path_factory: pytest.TempPathFactory, examples: int

@@ -226,6 +226,7 @@ def test_an_archive_is_imported_whole(study: Path, out: Path, tmp_path: Path) ->
     assert again.unchanged
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("batch_files", [1, 7, 64])
 def test_tables_do_not_depend_on_the_executor_or_its_batches(
     study: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_files: int
@@ -247,6 +248,7 @@ def _exit_at_once(_batch: object, ids: object) -> None:
     os._exit(1)
 
 
+@pytest.mark.costly
 def test_a_worker_process_that_dies_leaves_the_tables(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import_study("cni", [study], out=out)
     before = tables_of(out / "cni")

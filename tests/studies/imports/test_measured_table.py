@@ -204,6 +204,7 @@ def test_years_in_the_names_of_tables_are_dates(tmp_path: Path) -> None:
     assert set(runs["path"]) == {"zone 1 → zone 2"} and len(runs) == 4
 
 
+@pytest.mark.costly
 def test_scenarios_of_one_table_are_compared_though_their_windows_are_of_one_time(tmp_path: Path) -> None:
     text = "end,what,from,to,mean\n2026-01-31,cubic,1,2,0.5\n2026-01-31,vegas,1,2,0.6\n"
     described = PLAIN_TOML.replace("ended_at", 'scenario = "what", ended_at') + 'window = "30 d"\n'
@@ -214,6 +215,7 @@ def test_scenarios_of_one_table_are_compared_though_their_windows_are_of_one_tim
     assert (row["base"], row["candidate"]) == (5e5, 6e5)
 
 
+@pytest.mark.costly
 def test_a_series_of_rates_beside_one_of_times_does_no_harm(tmp_path: Path) -> None:
     """The last rates fall, in rows without a time."""
     ends = pd.date_range("2025-01-05", periods=14, freq="35D").strftime("%Y-%m-%d")

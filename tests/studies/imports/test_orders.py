@@ -49,6 +49,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", thinned(range(200), 200))
 def test_any_order_of_changes_gives_the_bytes_of_a_fresh_import(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -47,6 +47,7 @@ def logs(folder: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in folder.rglob("*.log")}
 
 
+@pytest.mark.costly
 def test_old_logs_move_and_every_table_and_the_history_stay(data: Path) -> None:
     before, judged = tables(data), history("nightly", "--format", "json", cwd=data.parent).stdout
     everything = {path: (data / "raw" / "nightly" / path).read_bytes() for path in logs(data / "raw" / "nightly")}

@@ -17,6 +17,7 @@ from azlatency.studies.imports.importer import import_study
 from azlatency.studies.store.study import load
 
 
+@pytest.mark.costly
 def test_killed_while_writing(study: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever call the import dies in, the old tables or the new ones are there, never half of them."""
     (study / "az1-az3" / "ping.log").write_bytes((FIXTURES / "ping" / "busybox-1.35-c4.log").read_bytes())

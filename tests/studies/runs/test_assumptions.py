@@ -78,6 +78,7 @@ def test_the_line_for_numbers_with_a_gap_makes_them_repeats(tmp_path: Path) -> N
     assert estimate.n == 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("milliseconds", "entry", "pooled"),
     [
@@ -128,6 +129,7 @@ def test_only_names_that_differ_in_a_number_are_offered_as_repeats(tmp_path: Pat
     assert lines == ['pattern = "far_{repeat}.log"', 'pattern = "near_{repeat}.log"']
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("names", "lines", "sizes"),
     [
@@ -233,6 +235,7 @@ def test_labels_in_one_file_that_differ_in_a_number_have_lines_that_join_them(tm
     assert [(estimate.labels["path"], estimate.n) for estimate in estimates] == [("Idle host", 2), ("Busy host", 2)]
 
 
+@pytest.mark.costly
 def test_labels_that_are_only_numbers_are_said_with_the_entries_that_separate_them(tmp_path: Path) -> None:
     text = notes("1", "2", "3")
     (tmp_path / "notes.md").write_text(text, "utf-8")
@@ -319,6 +322,7 @@ def test_one_entry_joins_the_runs_of_many_folders_and_these_stay_apart(tmp_path:
     assert [estimate.n for estimate in estimates] == [2, 2, 2, 2]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("names", "pattern"),
     [
@@ -359,6 +363,7 @@ def test_the_line_that_separates_runs_describes_all_of_them_and_joins_none(
         assert [estimate.n for estimate in estimates] == [1] * len(files)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "groups",
     thinned(

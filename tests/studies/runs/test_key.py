@@ -63,6 +63,7 @@ def pooled(folder: Path) -> list[tuple[str, set[str]]]:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("tool", "option", "named"), thinned(OPTIONS, 3), ids=lambda value: str(value).replace(" ", "")
 )

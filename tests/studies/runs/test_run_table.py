@@ -22,6 +22,7 @@ def load(name: str, out: Path) -> Any:
     return az.load(name, processed=out)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rows", [az.studies.run_table, az.latency, az.throughput])
 def test_rows_that_were_changed_do_not_change_what_is_returned_next(rows: Any) -> None:
     study = az.load(AFTER)

@@ -39,6 +39,7 @@ def wrong_pairs(group_of: dict[Any, int], scenario_of: dict[Any, str | None]) ->
     return (False, True) in pairs, (True, False) in pairs
 
 
+@pytest.mark.costly
 def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
     schemes = [scheme for scheme in SCHEMES["scheme"] if not scheme["ambiguous"]] + SCHEMES["judged_names"]
     pooled, apart, with_repeats = [], [], 0
@@ -55,6 +56,7 @@ def test_names_pool_no_unlike_runs_and_hardly_ever_refuse_repeats() -> None:
     assert len(apart) <= 0.05 * with_repeats, apart
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("every", [32, pytest.param(1, marks=pytest.mark.slow)])
 def test_labels_pool_no_unlike_runs_and_hardly_ever_refuse_repeats(tmp_path: Path, every: int) -> None:
     notes = [note for note in SCHEMES["label"] + SCHEMES["judged_labels"] if not note.get("ambiguous")][::every]

@@ -86,6 +86,7 @@ def two_scenarios(tmp_path: Path, before: str = "@old") -> az.Study:
     return az.load("mine", processed=tmp_path)
 
 
+@pytest.mark.costly
 def test_the_page_compares_two_scenarios_of_one_study(tmp_path: Path) -> None:
     study = two_scenarios(tmp_path)
     before = az.studies.other_study(study, "")

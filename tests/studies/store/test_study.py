@@ -238,6 +238,7 @@ def test_a_file_whose_name_begins_with_a_dot_is_not_a_table(imported: Path) -> N
     assert len(study.samples) == sample_count(study) == probes
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("key", "value"), [("tables", None), ("tables", 3), ("tables", {"runs.parquet": 3}), ("files", []), ("hosts", None),
                        ("files", {"a.log": 3}), ("imported_at", []), ("imported_at", "today"), ("summary", "x")],
