@@ -267,7 +267,7 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
     )
     ordered = ordered.assign(kind=ordered["kind"].mask((ordered["kind"] == "newest") & ordered["ended"], "ended"))
     first = ordered[ordered["kind"] == "oldest"]
-    together = _first_together(first)
+    together = first_together(first)
     many = ordered["metric"].nunique() > 1
     sentences = []
     for kind, text in _SEEN.items():
@@ -288,7 +288,7 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _first_together(first: pd.DataFrame) -> pd.DataFrame:
+def first_together(first: pd.DataFrame) -> pd.DataFrame:
     """Return the most series whose first points end within a few points of each other; none if they are not many."""
     ends = first["date_last"]
     most = first if ends.isna().all() else first[:0]

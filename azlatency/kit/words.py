@@ -147,6 +147,11 @@ def in_drift(frame: pd.DataFrame) -> str:
     return " in these runs, which drift" if drifts.all() else f", {drifts.sum()} of them in runs that drift"
 
 
+def steady(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparisons whose runs do not drift: over two levels, no single ratio holds."""
+    return frame[~frame["flags"].str.contains("dependent_runs")]
+
+
 def most_apart(frame: pd.DataFrame) -> tuple[str, dict[str, float]]:
     """Return the method with the largest difference, and the ratio on its path or on several that are tied.
 
@@ -182,11 +187,13 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
         return f"{what}: {result}; {', '.join(words)}"
     apart = frame[frame["verdict"] == "different"]
     result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}{also_within(counts)}"
-    method, largest = most_apart(apart)
+    if steady(apart).empty:
+        return result
+    method, largest = most_apart(steady(apart))
     if not largest:
         return f"{result}; ratio {ratio_range(apart['ratio'])}"
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
-    most = "most " if len(apart) > len(largest) else ""
+    most = "most " if len(steady(apart)) > len(largest) else ""
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
 
 

@@ -14,7 +14,7 @@ from azlatency.kit.objects import Chart, Findings, Note
 from azlatency.kit.table import cited, ends, flags, number, p_value, table, text
 from azlatency.kit.titles import span, times
 from azlatency.kit.units import DECIDES
-from azlatency.kit.words import also_within, in_drift, ratio_result, say, verdict_words
+from azlatency.kit.words import also_within, in_drift, ratio_result, say, steady, verdict_words
 from azlatency.shapes.forest import forest, two_beside
 from azlatency.studies.emulation import configured_links
 from azlatency.studies.format import count_of, format_number, percent, plain
@@ -134,7 +134,8 @@ def find(found: pd.DataFrame, before: str = "") -> Findings:
     for place, row in enumerate(changed.to_dict("records")):
         ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))
         drift = in_drift(changed[place : place + 1])
-        findings.append(act(f"{row['what']}: different{drift}, ratio {ratio} ({low} to {high})."))
+        over = " over all runs; of each level, see the page History" if drift else ""
+        findings.append(act(f"{row['what']}: different{drift}, ratio {ratio} ({low} to {high}){over}."))
     if refused := list(found.loc[found["ratio"].isna(), "what"]):
         text = f"Not estimable: {join(refused)}. A change of the network cannot be told from one of the measurement."
         findings.append(act(text))
@@ -157,7 +158,10 @@ def _answer(found: pd.DataFrame, before: str) -> tuple[str, list[list[Ref]]]:
         listed = ", ".join(f"{counts[verdict]} {name}" for verdict, name in names.items() if verdict in counts)
         return f"No change beyond the margin is shown since {before}: of {number}, {listed}.", []
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
-    most = changed.iloc[0]
-    since = f"differ from {before}{in_drift(changed)}{also_within(counts)}"
-    largest = f"most of all {most['what']}: **{times(most['ratio'], 'the value before')}**."
-    return f"{len(changed)} of {number} {since}; {largest}", [[RunsRef(tuple(most["run_ids"].split()), "typical")]]
+    since = f"{len(changed)} of {number} differ from {before}{in_drift(changed)}{also_within(counts)}"
+    if steady(changed).empty:
+        return f"{since}: no one ratio holds, see the page *History*.", []
+    most = steady(changed).iloc[0]
+    largest = "most of all" if len(steady(changed)) == len(changed) else "most without drift"
+    largest = f"{largest} {most['what']}: **{times(most['ratio'], 'the value before')}**."
+    return f"{since}; {largest}", [[RunsRef(tuple(most["run_ids"].split()), "typical")]]

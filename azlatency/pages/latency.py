@@ -27,6 +27,7 @@ from azlatency.stats.across_runs.main_method import Measured, measured_runs, ran
 from azlatency.stats.across_runs.path_differences import path_differences
 from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
+from azlatency.stats.within_run.histograms import METHOD
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import count_of, format_number, format_value, one_prefix, percent, percentile, plain
 from azlatency.studies.runs.path import NetworkPath
@@ -220,6 +221,10 @@ def _printed_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
             f"Bars: nearest printed percentiles that enclose the {confidence} interval (a lower bound on its width: "
             "assumes independent packets); shaded: possible values between two printed percentiles.",
             not is_bare.all(),
+        ),
+        (
+            "A level that the log does not print is the middle of its class in the log's frequency table.",
+            shown["statistic"].eq(METHOD).any(),
         ),
         ("Hollow: the printed percentile is the run's maximum.", shown["is_maximum"].any()),
         ("Arrow: no upper bound.", not is_bare.all() and shown["high"].isna().any()),

@@ -133,9 +133,18 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 
 
 def _enough(rows: pd.DataFrame) -> str:
-    """Say with how many runs to plan, and for how many series they are enough."""
+    """Say with how many runs to plan, and for how many series they are enough.
+
+    The spread of a series that drifts contains its drift, so it is counted apart.
+    """
+    drifts = rows["flags"].str.contains("dependent_runs")
+    if drifts.all():
+        return "The runs of every series drift, and drift is no spread to plan with."
+    if drifts.any():
+        more = f"{drifts.sum()} more {'drifts' if drifts.sum() == 1 else 'drift'}"
+        return f"{_enough(rows[~drifts]).removesuffix('.')}; {more}."
     wide, width = _wide(rows), f"±{percent(rows['precision'].iloc[0])}"
-    every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
+    every = {1: "the only series", 2: "both series"}.get(len(rows), f"all {len(rows)} series")
     if wide.all():
         return f"More than {FEASIBLE} runs for {width} on {every}."
     plan_for = f"Plan **{plain(rows.loc[~wide, 'high'].max())}** runs: {width} on"
@@ -187,8 +196,7 @@ def find(found: pd.DataFrame, sizes: pd.DataFrame) -> Findings:
     rows = _with_spread(found)
     if len(rows):
         drifts = rows["flags"].str.contains("dependent_runs")
-        drift = f" The runs of {drifts.sum()} of them drift." if drifts.any() else ""
-        findings.append(answer(f"{_enough(rows)}{drift}"))
+        findings.append(answer(_enough(rows)))
         if wide := join_by_method(rows[_wide(rows)]):
             advice = "Rounds, another quantity of the run or a wider interval help more."
             findings.append(act(f"More than {FEASIBLE} runs: {wide}. {advice}"))

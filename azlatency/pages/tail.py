@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing, number_format
@@ -177,7 +178,9 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
     """Return how often a round trip took longer than ``limit_us`` (µs), from samples and from printed tables."""
     worst = printed.sort_values("high", ascending=False, kind="stable", na_position="last")
     worst = printed[printed.index.isin(worst.drop_duplicates(["path", "method"]).index)]
-    both = [frame.assign(origin=origin) for frame, origin in ((found.above, "samples"), (worst, "printed table"))]
+    # Classes are counted; between two percentiles nothing is known.
+    origins = np.where(has_flag(worst, "interpolated"), "printed percentiles", "printed counts")
+    both = [frame.assign(origin=origin) for frame, origin in ((found.above, "samples"), (worst, origins))]
     rows = pd.concat([frame for frame in both if len(frame)] or both)
     if rows.empty:
         return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")

@@ -15,7 +15,7 @@ from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, ends, flags, number, table, text
 from azlatency.kit.titles import capitalised, names, ratio_range
 from azlatency.kit.units import DECIDES, read_in
-from azlatency.kit.words import differs, in_drift, most_apart, ratio_result, share_held, shares_held, verdict_words
+from azlatency.kit.words import differs, most_apart, ratio_result, share_held, shares_held, steady, verdict_words
 from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
@@ -374,17 +374,21 @@ def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> tuple[str, list[list[
         rest = f"; by other methods {open_ones} of {len(others)} are inconclusive" if open_ones else ""
         parts.append(f"RTT A→B and B→A {_most_changed(of_best)}{rest}")
         refs.append([RunsRef(tuple(" ".join(of_best["run_ids"]).split()), "typical")])
-    slow = transfers[differs(transfers)]
+    apart = transfers[differs(transfers)]
+    slow = steady(apart)
+    if len(slow) < len(apart):
+        ways = join(_name(pair) for pair in apart.drop(slow.index).to_dict("records"))
+        parts.append(f"Goodput of {ways} differs by direction and drifts: no one ratio holds, see the page *History*")
     if len(slow):
         method, largest = most_apart(slow)
         verb = "carries" if len(largest) == 1 else "carry"
-        times = f"**{ratio_range(largest.values())}×** the reverse goodput{in_drift(slow)}"
+        times = f"**{ratio_range(largest.values())}×** the reverse goodput"
         parts.append(f"{names(largest)} {verb} {times} ({method})")
         ends = zip(slow["from"], slow["to"], strict=True)
         named = slow[[not {route(*pair), route(*pair[::-1])}.isdisjoint(largest) for pair in ends]]
         named = named[named["method"] == method]
         refs.append([RunsRef(tuple(" ".join(named["run_ids"]).split()), "throughput")])
-    elif len(transfers):
+    elif len(transfers) and apart.empty:
         rounds = count_of(int(methods.loc[methods["metric"] == "throughput", "rounds"].max()), "round")
         parts.append(f"{'no' if parts else 'No'} transfer is shown to be slower in one direction over all {rounds}")
     return f"{'; '.join(parts)}.", refs

@@ -383,7 +383,7 @@ def _linked(text: str, trip: Mapping[str, Any], key: str) -> PartView:
 
 
 def _subtraction(trip: Mapping[str, Any]) -> str:
-    """Return what crossing adds, as the round trip minus the mean inside its zones: "105.5 µs − 66.8 µs = 38.7 µs"."""
+    """Return what crossing adds, as the round trip minus the mean inside its zones: "38.7 µs (105.5 µs − 66.8 µs)"."""
     if trip["added"] is None:
         return "–"
     value, added = float(trip["value"]), float(trip["added"])
@@ -392,7 +392,7 @@ def _subtraction(trip: Mapping[str, Any]) -> str:
     scale, _ = prefixed_unit("ns", like)
     step = scale / (1 if all(math.isclose(term, scale * round(term / scale)) for term in terms) else 10)
     minuend, subtrahend, rest = (format_value(term, "ns", digits=9, like=like, step=step) for term in terms)
-    return f"{minuend} − {subtrahend} = {rest}"
+    return f"{rest} ({minuend} − {subtrahend})"
 
 
 def _runs(trip: Mapping[str, Any]) -> str:

@@ -170,7 +170,7 @@ def test_the_forest_of_an_emulated_study_draws_what_was_configured() -> None:
     )
     chart = common.typical_forest(runs, az.summarize(runs, "median_ns"), links=links)
     # truth.json: 325 µs one way, 445 µs the other
-    assert isinstance(chart, Chart) and "configured round-trip delay" in chart.caption
+    assert isinstance(chart, Chart) and "link as first configured" in chart.caption
     assert "configured 770 µs" in chart.svg()
     for value, configured in (("median_ns", pd.DataFrame()), ("p99_ns", links)):
         chart = common.typical_forest(runs, az.summarize(runs, value), value, links=configured)

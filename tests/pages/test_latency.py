@@ -181,6 +181,7 @@ def _percentiles(*rows: tuple[str, str, float, float]) -> pd.DataFrame:
         high=float("nan"),
         n=1000,
         confidence=0.95,
+        statistic="",
         flags="",
     )
 

@@ -61,7 +61,7 @@ def test_the_newest_window_of_a_published_series_has_a_mark_of_its_own() -> None
     assert view is not None and view.kinds == {"published"}
     [found] = pairs([own])
     row = next(row for row in found.rows if row[0] == "Dallas, dal10–dal13")
-    assert row[1].text == "2.16 ms" and row[2:4] == ("2,160 µs − 90 µs = 2,070 µs", "mean")
+    assert row[1].text == "2.16 ms" and row[2:4] == ("2,070 µs (2,160 µs − 90 µs)", "mean")
     assert row[4].text == "–" and found.source.card.badge == "published"
 
 
@@ -236,8 +236,8 @@ def test_many_clauses_are_a_list_and_few_a_sentence() -> None:
     assert card is not None
     first, *others = card.clauses(card.readers["changed"])
     assert first == (
-        "series that changed: 10 of 36 across zones, 1 of them significant only at the date of others, "
-        "0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test"
+        "series that changed: 10 of 36 across zones, 1 of them significant only when tested at the date of other "
+        "changes, 0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test"
     )
     assert len(others) == 9
     assert others[0].striptags().startswith("by 2025-12-14: Sao Paulo sao01–sao05 −80 %")

@@ -19,9 +19,11 @@ from azlatency.kit.drawing.sheet import Sheet
 from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
 
 #: What a caption says of the ground truth of round trips.
-CONFIGURED = "×: configured round-trip delay of the emulated link, without the time of the hosts."
+CONFIGURED = "×: round-trip delay of the emulated link as first configured, without the time of the hosts."
 #: Dots of a row above which they are drawn smaller, so that they stay in their row.
 _MANY_DOTS, _MOST_DOTS = 6, 30
+#: The smallest dots that are drawn smaller because values are equal, in points.
+_SMALLEST = 2.0
 #: Inches of a line of a legend, and most letters of its names, and of those of which two fit beside each other in a
 #: column.
 _LEGEND_INCHES, _LETTERS, _SHORT = 0.17, 34, 16
@@ -39,6 +41,11 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
     rows, values, tips = zip(*runs, strict=True)
     most = max(Counter(rows).values())
     size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
+    # Equal values stand above each other, and must not reach the next row.
+    equal = max(Counter(zip(rows, values, strict=True)).values())
+    low, high = sorted(axis.get_ylim())
+    pitch = axis.get_window_extent().height / axis.figure.dpi * 72 / (high - low)
+    size = min(size, max(_SMALLEST, 0.8 * pitch / equal - line))
     limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
         x=values,

@@ -14,6 +14,7 @@ from azlatency.kit.changes import (
     date_with_interval,
     day_of,
     difference,
+    first_together,
     in_percent,
     is_rounding,
     last_of_each,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
-_WITH_OTHERS = "significant only at the date of others"
+_WITH_OTHERS = "significant only when tested at the date of other changes"
 #: Where a series is that has ended.
 _EARLIER = "that ended earlier"
 #: What a date of published windows means.
@@ -107,6 +108,9 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
         few = "series moved after their first points, too few to test"
+        if len(together := first_together(oldest)):
+            until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
+            few += f", {len(together)} of them together until {until} (possibly another way of measuring)"
         sentence += (f"; {len(early)} {few}: largest ", *moved(early[0]))
     for start, regions in (
         ("too short to test:", _too_short(found, runs)),

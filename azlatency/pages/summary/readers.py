@@ -149,9 +149,11 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
         if on.any() and not on.all():
             where = PLACES[str(rows["placement"].iloc[0])]
             is_once = len(rows) == 2 and (rows["n"] <= 1).all() and rows["lowest_ns"].equals(rows["highest_ns"])
-            once = ", one number each:" if is_once else ""
+            once, doubt = (", one number each", (", which may be chance",)) if is_once else ("", ())
+            ends = [(some["lowest_ns"].min(), some["highest_ns"].max()) for some in (rows[on], rows[~on])]
+            result = "shorter" if ends[0][1] < ends[1][0] else "longer" if ends[1][1] < ends[0][0] else "alike"
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
-            parts.append((f"{where}{once} ", with_it, " with it, ", without, " without"))
+            parts.append((f"{result} with it {where}{once}: ", with_it, " against ", without, *doubt))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 
@@ -311,13 +313,13 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     rows = windows[windows["path"] == path]
     ends = [float(rows["mean_ns"].min()), float(rows["mean_ns"].max())]
     reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
-    linked = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
+    linked = Linked(f"a factor of {plain(most)}", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     middle = windows.index[windows["path"] == ratios.index[len(ratios) // 2]]
-    typical = Linked(f"{plain(ratios.iloc[len(ratios) // 2])} times", RunsRef(tuple(map(str, middle)), "mean_ns"))
+    typical = Linked(plain(ratios.iloc[len(ratios) // 2]), RunsRef(tuple(map(str, middle)), "mean_ns"))
     return (
-        "disjoint published means of a path without a confirmed change differ by up to ",
+        "published means of separate windows of one path, without a confirmed change, differ by up to ",
         linked,
-        f" ({path}: {reach}); the median of {count_of(len(ratios), 'path')}: ",
+        f" ({path}: {reach}); the median of {count_of(len(ratios), 'path')} is ",
         typical,
     )
 

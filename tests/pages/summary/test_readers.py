@@ -28,8 +28,8 @@ SAID = {
     },
     "canadacentral-proximity-placement": {
         "placement": "in the placement group 54–57 µs, in one zone 55–61 µs and across zones 1,364 µs (latte)",
-        "accelerated": "in one zone 55–61 µs with it, 309 µs without; "
-        "across zones, one number each: 1.36 ms with it, 1.84 ms without",
+        "accelerated": "shorter with it in one zone: 55–61 µs against 309 µs; "
+        "shorter with it across zones, one number each: 1.36 ms against 1.84 ms, which may be chance",
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
@@ -46,19 +46,20 @@ SAID = {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
-        "changed": "series that changed: 10 of 36 across zones, 1 of them significant only at the date of others, "
-        "0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test; "
+        "changed": "series that changed: 10 of 36 across zones, 1 of them significant only when tested at the date of "
+        "other changes, 0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test; "
         "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
-        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 %, significant only at the date of "
-        "others (now 2.01 ms in the newest window); "
+        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 %, significant only when tested at "
+        "the date of other changes (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
-        "series moved after their first points, too few to test: largest Tokyo tok02–tok05 −33 %; too "
-        "short to test: Chennai and Mumbai; no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
+        "series moved after their first points, too few to test, 14 of them together until 2024-11-24 (possibly "
+        "another way of measuring): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
+        "no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
         "Toronto; each date is the end of a mean over 30 days, so weekly means may show the change earlier",
-        "one_run": "disjoint published means of a path without a confirmed change differ by up to 2.32 times "
-        "(us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs); the median of 58 paths: 1.18 times",
+        "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
+        "factor of 2.32 (us-east-wdc04-a → us-east-wdc06-a: 630–1,460 µs); the median of 58 paths is 1.18",
     },
     # The medians before the fall in eleven logs: 5.018 and 5.018, then 9.374 to 9.694 Gbit/s.
     # Its bursts are those of the 24 transfers that start at 9.4–9.7 Gbit/s.
@@ -71,8 +72,8 @@ SAID = {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
         "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
         "over 30 days, so weekly means may show the change earlier",
-        "one_run": "disjoint published means of a path without a confirmed change differ by up to 4.33 times "
-        "(Osaka → Tokyo: 9–39 ms); the median of 12 paths: 1.1 times",
+        "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
+        "factor of 4.33 (Osaka → Tokyo: 9–39 ms); the median of 12 paths is 1.1",
     },
     "westeurope-psping": {},
 }
