@@ -288,7 +288,7 @@ class _Site:
                 "document.html.j2", document.at, document=document, html=text, documents=self._documents
             )
             entries.append((document.at, document.title, "Concepts", parts))
-        guide = tuple(("text", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
+        guide = tuple(("finding", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
         sources = _sources(made)
         asked = tuple(
             ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))

@@ -57,7 +57,7 @@ document.addEventListener("DOMContentLoaded", () => {
     ];
     const rank = new Map(found.map(entry => [entry, points(entry).reduce((sum, each) => sum + each)]));
     found.sort((a, b) => rank.get(b) - rank.get(a));
-    count.textContent = groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
+    count.textContent = groups.length && !found.length ? "No page of this collection has these words." : groups.length ? `${found.length} ${found.length === 1 ? "result" : "results"}${found.length > 60 ? ", first 60 shown" : ""}` : `${pages.length} pages`;
     list.replaceChildren(...found.slice(0, 60).map(entry => element("li", {"data-kind": KIND[ORDER[entry.kind]]},
       element("a", {href: entry.url}, entry.title + (entry.heading && entry.heading !== entry.title ? ` › ${entry.heading}` : "")),
       element("p", {class: "holds"}, `${entry.group} · ${KIND[ORDER[entry.kind]]}`), element("p", {}, ...snippet(entry.text, entry.low, words)))));
