@@ -142,6 +142,19 @@ def planned_tests(words: Sequence[str]) -> list[Planned]:
     return plan
 
 
+def server_of(words: Sequence[str]) -> str | None:
+    """Return the server of a command line: the first word that is neither an option nor its value, or that of -H."""
+    arguments = iter(arguments_of(words, ("qperf",))[1:])
+    for word in arguments:
+        if not word.startswith("-"):
+            return None if word.startswith("$") or _SHELL.match(word) else word
+        if not _FLAG.fullmatch(word):
+            value = next(arguments, None)
+            if word in ("-H", "--host"):
+                return value
+    return None
+
+
 def _parse_loop(text: str) -> tuple[str, list[int]] | None:
     """Return the variable of ``-oo VARIABLE:INIT:LAST:INCREMENT`` and its values; None without values or an end."""
     _, init, last, step = (text.split(":") + [""] * 4)[:4]
@@ -451,8 +464,8 @@ class _Qperf(LogReader):
         if row.get("message_bytes") is None and self.test != "conf":
             sized = any(word.startswith(("-m", "--msg_size", "-oo", "--loop")) for word in words)
             row["message_bytes"] = _DEFAULT_BYTES.get(self.test) if words and not sized else self._message_bytes()
-        if row.get("server") is None and len(words) > 1:
-            row["server"] = words[1] if not words[1].startswith(("-", "$")) else None
+        if row.get("server") is None:
+            row["server"] = server_of(words)
         row["client"] = row.get("client") or log.host
 
     def _message_bytes(self) -> int | None:

@@ -175,9 +175,13 @@ _MEASURED_NUMBER = re.compile(
 _SAYS_NOTHING_TEXT = """
     end done finished finish complete completed start started starting begin beginning output result results password
     login logout exit last ok success log test killed terminated interrupted waiting sleeping connected connecting
-    closed ready progress yes no true false null none ping iperf sockperf
+    closed ready progress yes no true false null none
 """
-_SAYS_NOTHING = frozenset(_SAYS_NOTHING_TEXT.split())
+#: Those that name a tool may stand between a label and its log.
+_TOOLS = frozenset({"ping", "iperf", "sockperf"})
+_SAYS_NOTHING = _TOOLS.union(_SAYS_NOTHING_TEXT.split())
+#: What stands in front of the text of a label.
+_MARKS = re.compile(r"[\W_]{0,40}")
 #: Words for the time between two runs, or for the end of one, and the words beside them: "Test took 4.1 seconds".
 _PASSES = frozenset({"waiting", "sleeping", "sleep", "elapsed", "took", "exit", "remaining", "pause", "cooldown"})
 _BESIDE_TEXT = """
@@ -210,7 +214,9 @@ def set_labels(
     lines = list(islice(found, _MOST_LINES))
     has_headings = any(run["heading"] for run in in_order)
     found_outside = list(_lines_outside(lines, set(boundaries), sorted(spans)))
-    outside = deque(_captions_above(found_outside, spans, has_headings=has_headings))
+    tools = [each for each in found_outside if not each.text]
+    labelled = [each for each in found_outside if each.text]
+    outside = deque(_captions_above(labelled, spans, has_headings=has_headings))
     texts = [(each.line, _DIGITS.sub("", each.text)) for each in outside]
     # What stands below the last run, and not above the first one, ends each run: "Run 1 ... OK".
     below = {text for line, text in texts if spans and line > spans[-1][1]}
@@ -236,7 +242,7 @@ def set_labels(
     opened = _opened(firsts, above_each)
     # A text that stands above several runs is no introduction.
     said = Counter(text for above in above_each for text in {_DIGITS.sub("", each.text) for each in above})
-    chain: list[str] = []
+    chain: list[_Label] = []
     sections: list[list[tuple[Row, list[str]]]] = []
     for place, (run, found_above, heading, is_first) in enumerate(
         zip(in_order, above_each, headings, firsts, strict=True)
@@ -262,15 +268,44 @@ def set_labels(
         # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        own = [each.text for each in written[-_MOST_LABELS:]]
-        labels = [*chain[: max(len(chain) - len(own), 0)], *own] if own else chain
-        run["heading"] = JOINED.join(filter(None, (heading, *labels))) or None
-        if not own or not own[-1].startswith(_POINTING):  # what points to one log says nothing about the next
+        between = _of_tools(tools, spans[place - 1][0] if place else 0, spans[place][0])
+        written = sorted([*written, *between], key=attrgetter("line"))
+        own = [each._replace(text="") if _names_only(each, run) else each for each in written[-_MOST_LABELS:]]
+        labels = _chained(chain, own)
+        run["heading"] = JOINED.join(filter(None, (heading, *(each.text for each in labels)))) or None
+        if not own or not own[-1].text.startswith(_POINTING):  # what points to one log says nothing about the next
             chain = labels
     for runs_of_section in sections:
         _add_commands(runs_of_section)
     _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
+
+
+def _of_tools(tools: Sequence[_Label], above: int, below: int) -> list[_Label]:
+    """Return the labels between two lines that name nothing but a tool."""
+    return [each for each in tools if above < each.line < below]
+
+
+def _names_only(label: _Label, run: Row) -> bool:
+    """Return whether a label says no more than the tool of its run: "--- qperf ---"."""
+    words = {word.casefold() for word in _WORD.findall(label.text)}
+    return bool(words) and words <= _SAYS_NOTHING | {word.casefold() for word in _WORD.findall(run["tool"])}
+
+
+def _chained(chain: Sequence[_Label], own: Sequence[_Label]) -> list[_Label]:
+    """Return the labels of a run: its own, below those of the run above that hold for both.
+
+    Own labels replace as many of the last ones, or all from the only one on that is marked like the first of them.
+    Those that name nothing but a tool, and have no text, replace only the last one with their marks: of another tool.
+    """
+    if not own:
+        return list(chain)
+    alike = [place for place, each in enumerate(chain) if each.marks and each.marks == own[0].marks]
+    if any(each.text for each in own):
+        kept = alike[0] if len(alike) == 1 else max(len(chain) - len(own), 0)
+    else:
+        kept = alike[-1] if alike and alike[-1] > 0 else len(chain)
+    return [*chain[:kept], *own]
 
 
 def _described(
@@ -396,6 +431,8 @@ class _Label(NamedTuple):
     is_marked: bool
     is_command: bool = False
     """Whether it is a command between two runs, which may change a setting."""
+    marks: str = ""
+    """What stands in front of the text: labels of one level have the same."""
 
 
 def _typed(lines: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -581,8 +618,12 @@ def _label(number: int, line: str) -> _Label | None:
     is_noise |= words <= _BESIDE and not words.isdisjoint(_PASSES) and any(map(str.isdecimal, text))
     is_bare = match is None and _BARE_WORD.fullmatch(line) is not None
     is_noise |= bool((is_bare or is_record or found.get("valued")) and words & _MEASURED)
+    marks = _MARKS.match(line)[0]  # type: ignore[index]  # matches any line
+    if is_noise and not words.isdisjoint(_TOOLS) and words <= _SAYS_NOTHING and match is not None:
+        return _Label(number, "", is_sentence=False, is_caption=False, is_marked=True, marks=marks)
     if is_command or is_noise:
         return None
     is_caption = match is None and not is_record and len(line) <= _LONGEST_CAPTION and line[-1:] not in ".!?"
     is_marked = is_record or (match is not None and not found["captioned"] and found["marks"] not in ("*", "_"))
-    return _Label(number, text.strip(), not is_marked and match is None and not is_caption, is_caption, is_marked)
+    is_sentence = not is_marked and match is None and not is_caption
+    return _Label(number, text.strip(), is_sentence, is_caption, is_marked, marks=marks)

@@ -60,6 +60,7 @@ def assumptions(study: Study | Logs) -> list[str]:
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     # A number that tells nothing apart from anything counts nothing.
     lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs)
+    lines += _of_folders(used)
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
@@ -88,6 +89,16 @@ def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
             first, *lines = separating(those, runs) or [""]
             yield f"assumed: {where} ({count_of(len(those), 'run')}){first}"
             yield from lines
+
+
+def _of_folders(used: pd.DataFrame) -> Iterator[str]:
+    """Yield which folders, such as those of days, hold runs that are assumed to be repeats of each other."""
+    unsaid = used[~used["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
+    folders = unsaid["file"].map(lambda file: "/".join(split_path(file)[:-1]))
+    joined = folders[folders.groupby([unsaid["path"], unsaid["method"]], dropna=False).transform("nunique") > 1]
+    if len(joined):
+        names = below_common_folder(joined.unique(), joined.unique())
+        yield f"assumed: the runs of these folders are repeats: {named(names)} ({count_of(len(joined), 'run')})"
 
 
 def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:

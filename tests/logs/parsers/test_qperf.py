@@ -287,3 +287,9 @@ def test_results_whose_heading_is_missing_are_none_of_another_test(read, heading
         assert [log.metric(name, run) is not None for run in runs for name in ("rtt_mean", "throughput")] == [
             name == metric for name in ("rtt_mean", "throughput")
         ]
+
+
+@pytest.mark.parametrize("arguments", ["10.0.0.4 -t 1", "-t 1 10.0.0.4", "-vvs -t 1 10.0.0.4", "-H 10.0.0.4"])
+def test_the_server_stands_anywhere_among_the_options(read, arguments: str) -> None:
+    log = read(f"$ qperf {arguments} tcp_lat\ntcp_lat:\n    latency  =  41.9 us\n")
+    assert log.runs[0]["server"] == "10.0.0.4"

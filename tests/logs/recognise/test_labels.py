@@ -323,3 +323,26 @@ def test_a_command_says_what_tells_apart_the_runs_that_it_printed(tmp_path: Path
     files = (f"{prompt} cat {name}.log\n{PING}" for name in ("off", "on"))
     assert headings(tmp_path, "".join(files) + alone) == ["off.log", "on.log", None]
     assert headings(tmp_path, f"{prompt} cat off.log\n") == []
+
+
+@pytest.mark.parametrize("banner", ["[{}]", "--- {} ---", "======== {} ========", "{}:"])
+@pytest.mark.parametrize("name", ["qperf", "qperf latency"])
+def test_a_banner_that_names_a_tool_leaves_the_one_above_it(tmp_path: Path, banner: str, name: str) -> None:
+    """Each pair of zones has a ping and a qperf: that of qperf must not lose the pair."""
+    qperf = "tcp_lat:\n    latency  =  42.4 us\n"
+    sections = (
+        f"======== az1 -> {zone} ========\n{banner.format('ping')}\n{PING}{banner.format(name)}\n{qperf}"
+        for zone in ("az2", "az3", "az2")
+    )
+    found = headings(tmp_path, "".join(sections))
+    assert [heading.split(" / ")[0] for heading in found if heading] == [
+        f"az1 -> {zone}" for zone in ("az2", "az2", "az3", "az3", "az2", "az2")
+    ]
+    assert found[1] == found[5] != found[3]
+
+
+@pytest.mark.parametrize("banner", ["--- ping ---", "--- ping az1 to az2 ---"])
+def test_a_banner_about_ping_is_no_ping(tmp_path: Path, banner: str) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(f"{banner}\n{PING}", "utf-8")
+    assert az.parse(file).runs["status"].tolist() == ["complete"]

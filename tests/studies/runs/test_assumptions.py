@@ -51,6 +51,12 @@ def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -
     ]
 
 
+@pytest.mark.parametrize("days", [("mon", "tue"), ("2026-03-13", "2026-03-14")])
+def test_folders_of_days_whose_runs_are_repeats_are_said(tmp_path: Path, days: tuple[str, str]) -> None:
+    found = assumptions(logs(tmp_path, *(f"{day}/ping.log" for day in days)))
+    assert f"assumed: the runs of these folders are repeats: {', '.join(days)} (2 runs)" in found
+
+
 def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) -> None:
     found = assumptions(logs(tmp_path, "bbr_1.log", "bbr_2.log", "cubic_1.log"))
     assert found[1:3] == [

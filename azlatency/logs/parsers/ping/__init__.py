@@ -63,7 +63,7 @@ from azlatency.logs.parsers.ping.json_output import read_json
 from azlatency.logs.parsers.ping.languages import CODE_PAGE_PHRASES, LANGUAGES, WINDOWS_STATISTICS
 from azlatency.logs.parsers.ping.mixed import find_continued, separate_targets
 from azlatency.logs.parsers.ping.routeros import SUMMARY, TITLES
-from azlatency.logs.parsers.ping.text import PingText
+from azlatency.logs.parsers.ping.text import STATISTICS, PingText
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import Line
 
@@ -87,7 +87,7 @@ _INNER_LINES = {
     # hping3 prints a line without a deviation, as BusyBox does.
     " min/avg/max/": r"(?:rtt|round-trip) min/avg/max/(?:mdev|std-?dev) = (?:[\d.]{1,20}/){3}[\d.]{1,20} ms.{0,60}",
     "packets transmitted": r"\d{1,12} packets transmitted, \d{1,12} (?:packets )?received.{0,200}",
-    "ing": r"-{2,3} .{0,200}\b[Pp]ing6?\b.{0,200} -{2,3}|" + WINDOWS_STATISTICS,
+    "ing": rf"-{{2,3}} (?=.{{0,300}}{STATISTICS}).{{0,200}}\b[Pp]ing6?\b.{{0,200}} -{{2,3}}|{WINDOWS_STATISTICS}",
     "пінгування": r"-{2,3} .{1,300} -{2,3}",
     "icmp_seq=": r"(?:\[[\d.]{1,24}\] )?\d{1,6} \D.{1,300}icmp_seq ?=\d{1,10} .{1,80}",
     " seq=": r"\d{1,6} bytes from .{1,200} seq=\d{1,10} ttl=.{1,80}",

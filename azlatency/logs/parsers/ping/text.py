@@ -37,7 +37,8 @@ from azlatency.logs.source.large import extended
 from azlatency.logs.source.lines import UniformBlock
 
 _TITLE = re.compile(r"(\S+) ping6? statistics")
-_STATISTICS = r"(?i:ping\d?\b|statist|istatist|estat|статист|統計|统计|통계|სტატ)"
+#: A person may write "--- ping ---".
+STATISTICS = r"(?i:statist|estat|estad|tilast|tidaddanin|статист|統計|统计|통계|სტატ)"
 _WORDS_OF_TITLE = 6
 _HOSTS_OF_HEADER = re.compile(r"(?<=[\s(>])(?!bytes|data|ping)[^\s(),=]{1,255}(?=[\s(),]|$)", re.IGNORECASE)
 DECIMAL = r"\d{1,12}(?:[.,]\d{1,6})?"
@@ -229,7 +230,7 @@ class PingText(RouterOsLines, LogReader):
 
     # --- summaries
 
-    @data(rf"-{{2,3}} (?=.{{0,300}}{_STATISTICS})(\S.{{0,300}}?) -{{2,4}}", hint="--")
+    @data(rf"-{{2,3}} (?=.{{0,300}}{STATISTICS})(\S.{{0,300}}?) -{{2,4}}", hint="--")
     def statistics(self, line: Line, match: re.Match[str]) -> None:
         """Read the line above the summary; other lines in dashes are titles that a person wrote."""
         hosts = [] if self.header_line is None else _HOSTS_OF_HEADER.findall(self.header_line.text)
