@@ -24,7 +24,8 @@ COMMIT = (
     "A synchronous commit of a database waits for at least one round trip to the replica that confirms it; of a quorum "
     "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A "
     "closed-loop tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives "
-    "during the stall waits longer than the p99 says. Disk writes on both sides and load add to it; the round trip "
+    "during the stall waits longer than the p99 says. A session that waits for each commit makes at most one per round "
+    "trip: 1,000 a second at 1 ms. Disk writes on both sides and load add to it; the round trip "
     "under load is not known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
@@ -220,7 +221,7 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
-    return f"{below} on {provider} were below; connect times are left out" if values else ""
+    return f"{below} on {provider} were below; connect times are left out, and pings where another tool measured" if values else ""
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:

@@ -153,7 +153,7 @@ def _accelerated(trips: pd.DataFrame) -> Sentence:
             ends = [(some["lowest_ns"].min(), some["highest_ns"].max()) for some in (rows[on], rows[~on])]
             result = "shorter" if ends[0][1] < ends[1][0] else "longer" if ends[1][1] < ends[0][0] else "alike"
             with_it, without = _linked(rows[on], rows), _linked(rows[~on], rows)
-            parts.append((f"{result} with it {where}{once}: ", with_it, " against ", without, *doubt))
+            parts.append((f"round trip {result} with it {where}{once}: ", with_it, " against ", without, *doubt))
     return tuple(part for index, some in enumerate(parts) for part in (*(["; "] if index else []), *some))
 
 

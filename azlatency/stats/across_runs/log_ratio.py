@@ -57,6 +57,8 @@ _WIDENING_WITHIN = 1.07
 #: Up to this many runs of a side, its spread is taken to be at least that of both sides: its own is too often far too
 #: small, or 0. More runs show their own, and sides that differ in it must not be taken for alike.
 _FEW_FOR_SPREAD = 6
+#: From so many runs on, the extremes do not count for the spread that averages out rounding.
+_FEW_FOR_EXTREMES = 10
 
 
 class LogRatio(NamedTuple):
@@ -211,6 +213,12 @@ def _pooled_spread(*sides: FloatArray) -> float:
     return math.sqrt(squares / (sum(map(len, sides)) - len(sides)))
 
 
+def _without_extremes(side: RunValues) -> FloatArray:
+    """Return ten values or more without the twentieth at either end: one stray value does not average out rounding."""
+    cut = max(len(side.values) // 20, 1) if len(side.values) >= _FEW_FOR_EXTREMES else 0
+    return np.sort(side.values)[cut : len(side.values) - cut]
+
+
 def _relative_step(side: RunValues) -> float:
     return side.resolution / float(np.median(side.values))
 
@@ -232,7 +240,7 @@ def _rounding(side: RunValues, pooled: float, *, equal: bool) -> tuple[float, fl
     ``equal``: the values show no spread, whatever they are themselves. ``pooled``: standard deviation of both sides.
     """
     shared = pooled * min(1.0, _FEW_FOR_SPREAD / len(side.values))
-    spread = 0.0 if equal else max(_pooled_spread(side.values), shared)
+    spread = 0.0 if equal else max(_pooled_spread(_without_extremes(side)), shared)
     relative = rounding_bias(side.resolution, spread) / float(np.median(side.values))
     return -math.log(max(1 - relative, 0.5)), math.log1p(relative)
 
@@ -258,7 +266,7 @@ def _combine(
     estimate = found.value
     varies = any(side.values.min() < side.values.max() for side in (first, second))
     equal = not varies or found.ends(confidence) is None
-    pooled = 0.0 if equal else _pooled_spread(first.values, second.values)
+    pooled = 0.0 if equal else _pooled_spread(*map(_without_extremes, (first, second)))
     (x_below, x_above), (y_below, y_above) = (_rounding(side, pooled, equal=equal) for side in (first, second))
     below, above = x_below + y_above, x_above + y_below
 
