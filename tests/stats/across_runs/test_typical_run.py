@@ -102,6 +102,7 @@ def test_equal_runs_have_an_interval_only_at_a_known_resolution(runs: int) -> No
     unknown, known = typical_run([7e5] * runs), typical_run([7e5] * runs, resolution=1e3)
     assert unknown.codes == known.codes == ("constant",) and unknown.estimate == 7e5
     assert (unknown.low, unknown.high) == (None, None) and (known.low, known.high) == (699_500, 700_500)
+    assert "equal in all printed digits" in az.say(summarize([7e5] * runs)), "they may differ in others"
 
 
 def test_the_resolution_of_a_frame_widens_its_intervals() -> None:
