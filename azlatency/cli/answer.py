@@ -108,6 +108,7 @@ def print_answer(study: MemoryStudy) -> None:
     """Print a row per path and method, what is assumed, and the flags in words."""
     import pandas as pd
 
+    from azlatency.stats.across_runs.main_method import asked_rates, measured_runs
     from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
@@ -115,13 +116,16 @@ def print_answer(study: MemoryStudy) -> None:
     from azlatency.studies.runs.throughput import throughput
 
     round_trips, streams = latency(study), throughput(study, sender_only=True)
+    # What senders were told comes after what paths carry.
+    paced = pd.Series([run.paced > 0 for run in measured_runs(streams)], streams.index, dtype=bool)
+    streams = streams.loc[paced.sort_values(kind="stable").index]
     found = summarize(round_trips), summarize(streams, "throughput_bit_s")
     estimates = [estimate for frame in found for estimate in frame.to_dict("records")]
     runs = pd.concat([frame[["path", "scenario", "file"]] for frame in (round_trips, streams)])
     is_nameless = (runs["path"] == "? → ?") & (runs["file"].nunique() > 1)
     folders = runs["file"].map(lambda file: PurePath(file).parent.name or PurePath(file).stem)
     names = runs["scenario"].fillna(folders.where(is_nameless)).dropna()
-    rows = [_row(estimate, names, round_trips["p99_ns"]) for estimate in estimates]
+    rows = [_row(estimate, names, round_trips["p99_ns"], asked_rates(streams)) for estimate in estimates]
     out = console()
     if rows:
         print_table(
@@ -145,8 +149,9 @@ def print_answer(study: MemoryStudy) -> None:
         print_note("study.toml is written by: azlatency import DUMP --study NAME")
 
 
-def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series) -> Row:
+def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series, asked: pd.Series) -> Row:
     from azlatency.kit.intervals import interval_in
+    from azlatency.kit.titles import span
     from azlatency.stats.result import SHORT
 
     unit, middle, low, high = (estimate[name] for name in ("unit", "estimate", "lowest", "highest"))
@@ -165,6 +170,9 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series) -> Row
     # Addresses that change with every run, such as those of pods, say less than the names of files.
     if len(said) == 1 and not path.startswith(said[0]):
         path = f"{said[0]}: {path}"
+    flags = [SHORT[code] for code in estimate["flags"].split()]
+    if (told := asked[asked.index.isin(run_ids)]).notna().any():
+        flags.insert(0, f"{span(told.dropna(), 'bit/s')} asked for")
     return {
         "path": path,
         "method": str(estimate["method"]),
@@ -172,7 +180,7 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series) -> Row
         "median run": value,
         "95 % CI": interval,
         "p99": _tail(float(of_runs.median()) if unit == "ns" else math.nan),
-        "flags": ", ".join(SHORT[code] for code in estimate["flags"].split()),
+        "flags": ", ".join(flags),
     }
 
 

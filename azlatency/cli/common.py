@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import inspect
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -66,7 +68,7 @@ class _Commands(TyperGroup):
             formatter.write_dl([(name, " ".join(text.split())) for name, text in sentences.items()])
 
     def make_context(self, *args: Any, **options: Any) -> Any:
-        _reopen_closed_streams()
+        _prepare_streams()
         with _escaped(), _orderly_end():
             return super().make_context(*args, **options)
 
@@ -105,14 +107,41 @@ def _orderly_end() -> Iterator[None]:
         raise typer.Exit(0) from None
 
 
-def _reopen_closed_streams() -> None:
+#: What is printed for characters that an output cannot hold; a minus sign or a unit must not become a question mark.
+_IN_ASCII = {
+    "→": "->",
+    "↔": "<->",
+    "−": "-",
+    "–": "-",
+    "µ": "u",
+    "×": "x",
+    "±": "+/-",
+    "≥": ">=",
+    "≤": "<=",
+    "…": "...",
+}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_IN_ASCII.get(char, "?") for char in error.object[error.start : error.end]), error.end
+
+
+def _prepare_streams() -> None:
     """Connect the standard streams that the caller closed (``>&-``) to nothing; the exit code still counts.
 
-    Without it, the first file that a command opens would take the place of the stream.
+    Without it, the first file that a command opens would take the place of the stream. The processes that build a
+    report inherit the streams. Characters that an output cannot hold (Windows, ``>``) are replaced.
     """
+    codecs.register_error("in_ascii", _in_ascii)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the command ends
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115 - open until the command ends
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
+        elif mode == "w" and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="in_ascii")
 
 
 def discard_output() -> None:

@@ -108,7 +108,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
         drawn, points = _by_region(drawn)
         each = f"path, its {each if window else 'typical run'}"
     logged = drawn[drawn["origin"] == "log"]
-    repeated = logged[logged["low"].notna()]
+    repeated, without = logged[logged["low"].notna()], logged.loc[logged["low"].isna(), "n"].astype(float)
     confidence = percent(repeated["confidence"].max())
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
@@ -128,7 +128,11 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
             (f"Bar: {confidence} interval of the typical run, the median run.", len(repeated)),
             (
                 "A dot without a bar is a single run; the spread between runs is unknown.",
-                len(repeated) < len(logged) and not window and not is_grouped,
+                bool(without.eq(1).any()) and not window and not is_grouped,
+            ),
+            (
+                "Several dots without a bar are runs that have no interval; the tables say why.",
+                bool(without.gt(1).any()) and not window and not is_grouped,
             ),
             ("×: configured round-trip delay of the emulated link, without the hosts.", drawn["truth"].notna().any()),
         ),

@@ -29,7 +29,19 @@ from azlatency.site.changes import changes, reports
 from azlatency.site.documentation import CONCEPTS, Document, concepts
 from azlatency.site.figures import scheme_style
 from azlatency.site.freshness import LISTING, Record
-from azlatency.site.front import COMMIT, COMMITS, GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
+from azlatency.site.front import (
+    COMMIT,
+    COMMITS,
+    LANES,
+    Source,
+    answered,
+    clouds_of,
+    crossing,
+    guide_of,
+    pairs,
+    picture,
+    tiles,
+)
 from azlatency.site.kernels.outputs import write_notebook
 from azlatency.site.kernels.pool import run_all
 from azlatency.site.kernels.warm import WarmKernel
@@ -288,7 +300,9 @@ class _Site:
                 "document.html.j2", document.at, document=document, html=text, documents=self._documents
             )
             entries.append((document.at, document.title, "Concepts", parts))
-        guide = tuple(("finding", anchor, question, (plain_text(said),)) for anchor, (question, said) in GUIDE.items())
+        guide = tuple(
+            ("finding", anchor, question, (plain_text(said),)) for anchor, (question, said) in guide_of(views).items()
+        )
         sources = _sources(made)
         asked = tuple(
             ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))
@@ -323,7 +337,8 @@ class _Site:
             pages=pages,
             cards=cards,
             documents=self._documents,
-            guide=[(anchor, question, markdown_line(said)) for anchor, (question, said) in GUIDE.items()],
+            clouds=clouds_of(views),
+            guide=[(anchor, question, markdown_line(said)) for anchor, (question, said) in guide_of(views).items()],
         )
 
     def across(self, made: list[Made]) -> str:

@@ -15,6 +15,7 @@ from azlatency.kit.words import PLACES
 from azlatency.pages.summary.card import QUOTED
 from azlatency.pages.summary.readers import QUESTIONS
 from azlatency.site.cards import CardView, PartView
+from azlatency.site.pages import StudyView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.studies.format import format_value, join_words, one_prefix, prefixed_unit
@@ -49,6 +50,8 @@ LANES = ("same_zone", "cross_zone", "cross_region")
 _NAMED = ("region", "path", "pair", "method", "statistic")
 #: From how many runs on a round trip is repeated.
 _REPEATED = 2
+#: From how many studies of real clouds on a report is a collection.
+_COLLECTION = 4
 #: Zones of a quorum of two.
 _REPLICAS = 3
 #: Heights of dots in a lane, in percent: neighbours in the order of their values stand apart.
@@ -222,6 +225,17 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
     return f"{below} on {provider} were below; connect times are left out, and pings where another tool measured" if values else ""
+
+
+def clouds_of(studies: Sequence[StudyView]) -> list[str]:
+    """Return the clouds of a collection; empty for a reader's own logs, of which the words about one would be false."""
+    clouds = [study.provider for study in studies if not study.emulated]
+    return sorted(set(clouds)) if len(clouds) >= _COLLECTION and all(clouds) else []
+
+
+def guide_of(studies: Sequence[StudyView]) -> dict[str, tuple[str, str]]:
+    """Return the questions about a collection: `GUIDE`, or none."""
+    return GUIDE if clouds_of(studies) else {}
 
 
 def crossing(sources: Sequence[Source]) -> Crossing | None:

@@ -83,7 +83,7 @@ _FLAGS = {
     "type_p_mismatch": ("different packets", "the runs differ in tool, test, protocol, message size, amount or "
         "settings, so the difference is one of definition, not of paths"),
     "missing": ("missing values", "some values are missing or could not be read; they are excluded and counted"),
-    "constant": ("constant", "all values are equal"),
+    "constant": ("constant", "the values are equal in all printed digits"),
     "not_positive": ("not positive", "a value is zero or negative, so it has no logarithm"),
     "loss_censored": ("loss", "losses are treated as right-censored (infinite), and the lost share reaches this "
         "statistic"),

@@ -149,12 +149,26 @@ def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: P
     assert "Traceback" not in printed
 
 
+@pytest.mark.costly
+@pytest.mark.parametrize(("encoding", "unit"), [("cp1252", "µs"), ("ascii", "us")])
+def test_a_character_that_an_output_cannot_hold_is_replaced(
+    encoding: str, unit: str, raw: Path, tmp_path: Path
+) -> None:
+    """Windows encodes what is redirected by its code page, which has no arrow."""
+    log = raw / "westeurope-azure-cni" / "single-node" / "sockperf.log"
+    command, env = [sys.executable, "-m", "azlatency", str(log)], os.environ | {"PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, env=env, check=False)
+    printed = done.stdout.decode(encoding)
+    assert (done.returncode, "? -> " in printed, f" {unit}" in printed) == (0, True, True), done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="closes streams in a shell")
 @pytest.mark.parametrize(
     ("words", "code", "printed"),
     [("parse LOG >&-", 0, ""), ("LOG >&-", 0, ""), ("compare LOG LOG >&-", 3, ""), ("nothing >&- 2>&-", 2, ""),
-     ("parse LOG --format csv 2>&-", 0, "run_id"), ("- <&-", 1, "")],
+     ("parse LOG --format csv 2>&-", 0, "run_id"), ("- <&-", 1, ""),
+     ("report LOG --out built >&-", 0, "")],
 )  # fmt: skip
 def test_a_closed_stream_takes_no_output_and_the_exit_code_counts(
     words: str, code: int, printed: str, log: Path, tmp_path: Path

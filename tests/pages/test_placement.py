@@ -123,6 +123,18 @@ def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
     assert "across zones **226–853 µs** (typically **2.19–8.17 times** as long, 95 % CI 2.1–8.4)" in answer
     chart = page.placement_values(measured.widest, measured.runs, az.studies.configured_links(measured.study))
     assert isinstance(chart, Chart) and "×: configured round-trip delay" in chart.caption
+    assert "without a bar" not in chart.caption
+
+
+def test_dots_without_a_bar_are_not_called_single_runs_where_they_are_several() -> None:
+    measured = Measured(load("emulated-zones"))
+    for n, said in ((7, "Several dots without a bar are runs that have no interval"), (1, "is a single run")):
+        refused = measured.widest["path"] == measured.widest["path"].iloc[0]
+        nothing = dict.fromkeys(("estimate", "low", "high"), float("nan"))
+        levels = measured.widest.copy()
+        levels.loc[refused, ["n", *nothing]] = [n, *nothing.values()]
+        chart = page.placement_values(levels, measured.runs, NO_LINKS)
+        assert isinstance(chart, Chart) and chart.caption.count("without a bar") == 1 and said in chart.caption
 
 
 @pytest.mark.costly

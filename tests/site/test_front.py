@@ -14,7 +14,7 @@ from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
 from azlatency.site import pages
 from azlatency.site.cards import card_view
-from azlatency.site.front import GUIDE, LANES, Source, answered, crossing, pairs, picture, tiles
+from azlatency.site.front import GUIDE, LANES, Source, answered, clouds_of, crossing, guide_of, pairs, picture, tiles
 
 
 def source(name: str, *, emulated: bool = False) -> Source:
@@ -147,7 +147,10 @@ def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(
     views = [pages.study_view(name) for name in ("aws-euwest1-lagscope", *["uksouth-echo-latency"] * 3)]
     cards = {views[0].name: card}
     many, few = (
-        BeautifulSoup(site._render("site.html.j2", "index.html", studies=some, cards=cards, pages={}), "html.parser")
+        BeautifulSoup(
+            site._render("site.html.j2", "index.html", studies=some, cards=cards, pages={}, clouds=clouds_of(some)),
+            "html.parser",
+        )
         for some in (views, views[:1])
     )
     title, answer, evidence = many.select_one(".studies tbody tr").find_all(["th", "td"])
@@ -157,7 +160,10 @@ def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(
     assert evidence.get_text(strip=True) == "one run per path" and len(many.select(".studies tbody tr")) == 4
     assert many.tfoot.get_text().startswith("Evidence: one run per path: each path was measured once;")
     assert evidence.span["title"] in many.tfoot.get_text()
-    assert "Clouds: AWS, Azure. No log of another cloud" in many.get_text() and "Clouds:" not in few.get_text()
+    assert (
+        "Clouds: AWS, Azure. Not in this collection: other clouds" in many.get_text()
+        and "Clouds:" not in few.get_text()
+    )
     assert not few.select(".studies") and few.select_one(".answer .says") and few.select_one(".answer .dots")
 
 
@@ -225,6 +231,18 @@ def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path
     source = "Source: <b>A</b>, https://a.example/logs, 2023."
     assert line.get_text() == f"8 runs (8 lagscope) · c5.xlarge · {source} · data version {view.version}"
     assert line.a["href"] == "https://a.example/logs" and not line.b
+
+
+def test_what_is_said_of_a_collection_is_not_said_on_a_report_of_ones_own_logs(tmp_path: Path) -> None:
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    views = [pages.study_view(name) for name in ("aws-euwest1-lagscope", *["uksouth-echo-latency"] * 3)]
+    own, collection = clouds_of(views[:3]), clouds_of(views)
+    assert (own, guide_of(views[:3]), collection, guide_of(views)) == ([], {}, ["AWS", "Azure"], GUIDE)
+    assert not clouds_of([replace(view, info={}) for view in views]), "nobody knows the cloud"
+    found = tiles([source("aws-euwest1-lagscope")])
+    for clouds in (own, collection):
+        page = site._render("site.html.j2", "index.html", studies=[], tiles=found, clouds=clouds)
+        assert "A commit waits" in page and ("IBM Cloud" in page) is bool(clouds)
 
 
 def test_the_first_page_counts_the_tools_that_are_read() -> None:

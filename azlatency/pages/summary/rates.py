@@ -16,7 +16,7 @@ from azlatency.kit.titles import capitalised, span
 from azlatency.pages.summary.answer import ONCE, Data, badge_of, decisive_paths, ends_of, first_of, from_to
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.pages.transfers import falls_in
-from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
+from azlatency.stats.across_runs.main_method import asked_rates, measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import alike, by_burst, falling, rates_of_study
@@ -132,9 +132,7 @@ def goodputs(data: Data) -> Answer | None:
     runs = throughput(data.study, sender_only=True)
     if not len(runs):
         return None
-    # A transfer that reached the rate that it was told to send at says nothing about more.
-    limited = runs["throughput_bit_s"] > 0.95 * runs["target_rate_bit_s"].where(runs["target_rate_bit_s"] > 0)
-    method = rank_methods(measured_runs(runs if limited.all() else runs[~limited]))[0]
+    method = rank_methods(measured_runs(runs))[0]
     quantity = "rate at the sender" if method.endswith(SENDER) else "goodput"
     is_chosen = runs["method"] == method
     # Other methods of the same tool, such as another length, or the only ones of a path.
@@ -162,7 +160,7 @@ def goodputs(data: Data) -> Answer | None:
     missing = [*(() if replicated else ("in rounds",)), *(("for at least a minute",) if short.any() else ())]
     return Answer(
         badge=badge_of(typical),
-        answer=(*verdict, *from_to(values), ". " if falls else ".", *falls),
+        answer=(*verdict, *from_to(values), _asked(runs), ". " if falls else ".", *falls),
         inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ()), *_elsewhere(elsewhere)),
         dots=dots,
         axis=axis,
@@ -170,6 +168,12 @@ def goodputs(data: Data) -> Answer | None:
         if missing
         else "See the page *Planning the next measurement* for the rounds that smaller differences need.",
     )
+
+
+def _asked(runs: pd.DataFrame) -> str:
+    """Say the rate that the transfers of a method were told to send at, if they were told one."""
+    rates = asked_rates(runs)
+    return f", of the {span(rates, 'bit/s')} that were asked for" if rates.notna().all() else ""
 
 
 def _elsewhere(runs: pd.DataFrame) -> Sentence:

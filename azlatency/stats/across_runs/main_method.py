@@ -15,7 +15,11 @@ from azlatency.logs.parsers import find_parser
 
 
 class Measured(NamedTuple):
-    """What a method measured on a path: ``packets`` in all runs, the ``placement``, and whether they have medians."""
+    """What a method measured on a path: ``packets`` in all runs, the ``placement``, and whether they have medians.
+
+    ``paced``: whether the sender was told a rate, which is then not what the path can carry: 0 not, 1 told, 2 told and
+    reached.
+    """
 
     method: str
     path: str
@@ -23,14 +27,20 @@ class Measured(NamedTuple):
     packets: float = 0.0
     placement: str = ""
     has_median: bool = True
+    paced: int = 0
+
+
+#: A transfer that reached this share of the rate that it was told says nothing about more.
+_REACHED = 0.95
 
 
 def rank_methods(measured: Iterable[Measured]) -> list[str]:
     """Order methods by how much they say about all paths; of equal ones the first stays first.
 
-    First those that measured the most placements, then the most paths, with the most runs on a path (the median of the
-    paths). Then a tool that sends packets all the time comes before ping, whose mean a single late packet moves;
-    medians before means; more packets before fewer. Entries of one method and path count together.
+    First those whose senders were not told a rate. Then those that measured the most placements, then the most paths,
+    with the most runs on a path (the median of the paths). Then a tool that sends packets all the time comes before
+    ping, whose mean a single late packet moves; medians before means; more packets before fewer. Entries of one method
+    and path count together.
     """
     groups: dict[str, list[Measured]] = {}
     for entry in measured:
@@ -41,24 +51,42 @@ def rank_methods(measured: Iterable[Measured]) -> list[str]:
         for entry in entries:
             runs[entry.path] += entry.runs
         placements = {entry.placement for entry in entries}
-        return (len(placements), len(runs), median(runs.values()), not sends_rarely(method),
-                all(entry.has_median for entry in entries), sum(entry.packets for entry in entries))  # fmt: skip
+        return (-min(entry.paced for entry in entries), len(placements), len(runs), median(runs.values()),
+                not sends_rarely(method), all(entry.has_median for entry in entries),
+                sum(entry.packets for entry in entries))  # fmt: skip
 
     return sorted(groups, key=weight, reverse=True)
 
 
 def measured_runs(runs: pd.DataFrame) -> list[Measured]:
-    """Return an entry per run of a frame with ``method`` and, where it has them, ``path``, ``n`` and ``placement``."""
+    """Return an entry per run of a frame with ``method`` and, where it has them, ``path``, ``n`` and ``placement``.
+
+    UDP sends at the rate that it is told, also where no log states the rate.
+    """
 
     def column(name: str, missing: object) -> pd.Series:
         return runs[name].fillna(missing) if name in runs else pd.Series(missing, index=runs.index)
 
     medians = runs["median_ns"].notna() if "median_ns" in runs else pd.Series(True, index=runs.index)
-    columns = (column("path", ""), column("n", 0.0), column("placement", ""), medians)
+    paced = pd.Series(0, index=runs.index)
+    if "throughput_bit_s" in runs:
+        asked = asked_rates(runs)
+        paced = (asked.notna() | (column("protocol", "") == "udp")).astype(int)
+        paced += (runs["throughput_bit_s"].astype(float) > _REACHED * asked).astype(int)
+    columns = (column("path", ""), column("n", 0.0), column("placement", ""), medians, paced)
     return [
-        Measured(str(method), str(path), 1, float(packets), str(placement), bool(has_median))
-        for method, path, packets, placement, has_median in zip(runs["method"], *columns, strict=True)
+        Measured(str(method), str(path), 1, float(packets), str(placement), bool(has_median), int(told))
+        for method, path, packets, placement, has_median, told in zip(runs["method"], *columns, strict=True)
     ]
+
+
+def asked_rates(runs: pd.DataFrame) -> pd.Series:
+    """Return the rate in bit/s that all connections of each transfer were told to send at; NaN without one."""
+    if "target_rate_bit_s" not in runs:
+        return pd.Series(float("nan"), index=runs.index)
+    rates = runs["target_rate_bit_s"].astype(float)
+    connections = runs["connections"].astype(float).fillna(1.0) if "connections" in runs else 1.0
+    return rates.where(rates > 0) * connections
 
 
 def sends_rarely(method: str) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from azlatency.stats.rows import QUANTILES, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import EXACT, order_statistic_ranks, point_rank
 from azlatency.studies.format import percentile
+from azlatency.studies.runs.samples import class_middle
 
 METHOD = f"bounds of the classes that contain the {EXACT}"
 #: Levels that are estimated by default: they draw the distribution function.
@@ -39,7 +40,8 @@ def histogram_quantiles(
 
     One row per level ``q``: the middle of its class. The interval ends at the bounds of the classes that contain its
     ranks, and is a lower bound (``within_run_floor``). ``quantised``: the class is wider than half the interval. No
-    estimate in an open class and with less than one packet above (``tail_unresolved``).
+    estimate in an open class and with less than one packet above (``tail_unresolved``), nor in a class that is wider
+    than its middle value.
 
     >>> found = histogram_quantiles([100, 101, 102], [101, 102, 103], [300, 500, 200], [0.5], unit="µs")
     >>> found[["low", "estimate", "high"]].iloc[0].to_list()
@@ -67,9 +69,9 @@ def histogram_quantiles(
         low_rank, high_rank = order_statistic_ranks(n, p, confidence) if n else (0, 1)
         (start, _), (_, end) = class_of(low_rank), class_of(high_rank)
         bottom, top = class_of(point_rank(n, p))
-        middle = (bottom + top) / 2
+        middle = class_middle(bottom, top)
         flags = ["within_run_floor" if n else "no_values"]
-        if n and (n * (1 - p) < 1 - 1e-9 or math.isnan(middle)):
+        if n and (n * (1 - p) < 1 - 1e-9 or math.isnan(top - bottom)):
             flags.append("tail_unresolved")
             middle = math.nan
         elif top - bottom > (end - start) / 2:

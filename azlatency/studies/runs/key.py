@@ -9,6 +9,7 @@ in which others differ repeats no run.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -29,6 +30,9 @@ _USUAL_TESTS = ("echo", "stream", "ping-pong")
 SENDER = " (sender)"
 #: The prefix of the columns with single settings.
 _SETTING = "setting "
+#: The setting that is a rate in bit/s with decimal prefixes, and perhaps a number of packets sent at once ("100M/10").
+_BIT_RATE = "bitrate"
+_PREFIXED_RATE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)([kmgt]?)(?:/\d{1,9})?", re.IGNORECASE)
 #: The key of the value of settings that a command or a document leaves out.
 _OTHERS = ""
 
@@ -114,8 +118,9 @@ def describe(
     receiver may count for seconds more, until the last datagram arrives.
     """
     values = {name: runs["run_id"].map(metric(name)).astype(float) for name in ("request_bytes", "response_bytes")}
-    # A tool that can be told a rate prints it.
-    values["target_rate_bit_s"] = runs["run_id"].map(metric("target_rate")).astype(float).fillna(0.0)
+    # A tool that can be told a rate prints it, or only its command states it.
+    asked = runs["run_id"].map(metric("target_rate")).astype(float)
+    values["target_rate_bit_s"] = asked.fillna(runs["settings"].map(_bit_rate).astype(float)).fillna(0.0)
     transferred = runs["run_id"].map(metric("transferred")).astype(float)
     is_stream = runs["run_id"].map(metric("throughput")).notna() & runs["printed_as"].isna()
     measured = runs["duration_ns"].astype(float)
@@ -135,6 +140,13 @@ def describe(
     described = runs.assign(**values, burst=is_stream & short)
     described["amount"] = runs["run_id"].map(dict(zip(runs["run_id"], amounts, strict=True))).astype("str")
     return described
+
+
+def _bit_rate(settings: object) -> float | None:
+    """Return the rate in bit/s that the settings of a run state."""
+    stated = settings_of(settings).get(_BIT_RATE, "") if isinstance(settings, str) else ""
+    match = _PREFIXED_RATE.fullmatch(stated)
+    return float(match[1]) * 1000.0 ** " kmgt".index(match[2].lower() or " ") if match else None
 
 
 def _requested(size: float, count: float, duration: float) -> str | None:
@@ -203,6 +215,11 @@ def _columns(runs: pd.DataFrame) -> Iterable[tuple[Field, Sequence[Any]]]:
     if "settings" not in runs.columns:
         return
     settings = _settings_of(runs)
+    # A rate that could be read is a field of its own.
+    rates = runs["target_rate_bit_s"] if "target_rate_bit_s" in runs.columns else pd.Series(0.0, runs.index)
+    for each, rate in zip(settings, rates, strict=True):
+        if each and rate > 0:
+            each.pop(_BIT_RATE, None)
     for name in sorted({name for each in settings if each for name in each}):
         yield _setting(name), [each and each.get(name, each[_OTHERS]) for each in settings]
 

@@ -21,7 +21,7 @@ from azlatency.studies.runs.run_table import (
     whole_run_rows,
     whole_run_values,
 )
-from azlatency.studies.runs.samples import arrays_by_run, median, order_statistic
+from azlatency.studies.runs.samples import arrays_by_run, class_middle, median, order_statistic
 from azlatency.studies.store.study import Study
 
 #: The first part of the names of a quantity's metrics.
@@ -65,7 +65,8 @@ def latency(study: Study | Logs, *, quantity: str = ROUND_TRIP, percentiles: Seq
     of the class of a frequency table. The mean is the printed one, or else one second divided by the rate of
     transactions if only one was outstanding (netperf's classic tables); that one includes what the client does between
     two transactions and stalls. A lost probe counts as infinite (RFC 2681): a run that lost more than half of its
-    probes has an infinite median. The median is missing if only its bounds are known (``time<1ms`` of Windows).
+    probes has an infinite median. The median is missing if only its bounds are known: ``time<1ms`` of Windows, or a
+    class that is wider than its middle value, such as 0 to 1 ms.
     ``p99_ns`` is missing for fewer than 100 probes, because it would be the sample maximum; likewise ``p99.9_ns`` for
     fewer than 1,000.
 
@@ -209,7 +210,7 @@ def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame, quantiles: Map
     """Complete the quantiles by the middle of their classes in a frequency table."""
     incomplete = runs[runs[list(quantiles)].isna().any(axis=1)]
     for run_id, table in grouped(classes[classes["run_id"].isin(incomplete.index)], "run_id"):
-        ordered = table.sort_values("low_ns")
+        ordered = table.sort_values("low_ns").astype({"low_ns": "float64", "high_ns": "float64"})
         totals = ordered["count"].cumsum()
         n = int(totals.iloc[-1])
         for column, q in quantiles.items():
@@ -217,8 +218,9 @@ def _fill_from_classes(classes: pd.DataFrame, runs: pd.DataFrame, quantiles: Map
             unresolved = q > 0.5 and n * (1 - q) < 1 - 1e-9
             if row is None or unresolved or math.isfinite(float(runs.at[run_id, column])):
                 continue
-            if row[["low_ns", "high_ns"]].isna().any():
-                continue  # an open class has no middle
-            runs.loc[run_id, column] = float((row["low_ns"] + row["high_ns"]) / 2)
+            middle = class_middle(row["low_ns"], row["high_ns"])
+            if math.isnan(middle):
+                continue
+            runs.loc[run_id, column] = middle
             if column == "median_ns":
                 runs.loc[run_id, "median_from"] = "classes"

@@ -152,6 +152,15 @@ def _middle(values: NDArray[np.float64]) -> float:
     return float((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
 
 
+def class_middle(low: float, high: float) -> float:
+    """Return the middle of a class of a frequency table; NaN of an open class and of one that is wider than its middle.
+
+    Latencies of 70 µs in a class from 0 to 1 ms are not "500 µs": only their bounds are known.
+    """
+    middle = (low + high) / 2
+    return middle if high - low <= middle else math.nan
+
+
 def order_statistic(ordered: NDArray[np.float64], q: float) -> float:
     """Return the value of rank ceil(n q) of a sorted array of shape (n,)."""
     # For a decimal q, rounding can make n q slightly larger than the integer that it equals.

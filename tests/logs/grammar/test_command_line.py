@@ -55,7 +55,7 @@ def test_a_switch_among_others_in_one_word_is_a_setting() -> None:
 @pytest.mark.parametrize(
     ("tool", "command", "settings"),
     [("iperf3", "iperf3 -c 10.0.0.5 -b100M -w256K -l64K -M1400 -Cbbr",
-      "MSS 1400; congestion bbr; length 64K; rate 100M; window 256K"),
+      "MSS 1400; bitrate 100M; congestion bbr; length 64K; window 256K"),
      ("iperf2", "iperf -c 10.0.0.5 -eub100m -l1.5K -Zreno", "congestion reno; length 1.5K; rate 100m"),
      ("ping", "ping -i0.2 -Q0x10 10.0.0.5", "-Q 0x10; -i 0.2"), ("ping", "sudo ping -nqi.2 10.0.0.5", "-i .2"),
      ("fping", "fping -qp20 -b56 10.0.0.5", "period 20; size 56"), ("mtr", "mtr -rwi0.5 10.0.0.5", "interval 0.5"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.command import azlatency
 from helpers.places import TESTS
 from helpers.studies import FEW_REGIONS, in_memory, load_card
 from studies.runs.test_run_table import ping
@@ -191,6 +192,46 @@ def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) ->
     card = summary.make_card(study)
     assert card.axis == "goodput, iperf3 UDP 60 Mbit/s"
     assert card.next_step == "Repeat each transfer in rounds, for at least a minute."
+
+
+PACED = """vm1:~$ iperf3 -c 10.49.1.2 -u -b100M -t1
+Connecting to host 10.49.1.2, port 5201
+[  5] local 10.49.1.1 port 47190 connected to 10.49.1.2 port 5201
+[ ID] Interval           Transfer     Bitrate         Total Datagrams
+[  5]   0.00-1.00   sec  11.9 MBytes  99.9 Mbits/sec  8626
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec  11.9 MBytes  99.9 Mbits/sec  0.000 ms  0/8626 (0%)  sender
+[  5]   0.00-1.00   sec  11.9 MBytes  99.9 Mbits/sec  0.007 ms  0/8626 (0%)  receiver
+
+iperf Done.
+"""
+UNPACED = """vm1:~$ iperf3 -c 10.49.1.2 -t1
+Connecting to host 10.49.1.2, port 5201
+[  5] local 10.49.1.1 port 38840 connected to 10.49.1.2 port 5201
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec   517 MBytes  4.32 Gbits/sec    3    650 KBytes
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-1.00   sec   517 MBytes  4.32 Gbits/sec    3             sender
+[  5]   0.00-1.00   sec   517 MBytes  4.32 Gbits/sec                  receiver
+
+iperf Done.
+"""
+
+
+def test_a_rate_that_only_the_command_states_is_said_and_never_leads(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    log = tmp_path / "raw" / "notes.txt"
+    log.write_text(PACED + PACED.replace("47190", "47191"), "utf-8")
+    alone = summary.make_card(in_memory(tmp_path / "raw"))
+    assert said(alone) == "Goodput: **99.9 Mbit/s** on 10.49.1.1 → 10.49.1.2, of the 100 Mbit/s that were asked for."
+    assert "99.90 Mbit/s" in azlatency(log).stdout and " 100 Mbit/s asked for" in azlatency(log).stdout
+    log.write_text(PACED + PACED.replace("47190", "47191") + UNPACED, "utf-8")
+    both = summary.make_card(in_memory(tmp_path / "raw"))
+    assert said(both).startswith("Goodput: **4.32 Gbit/s** on ") and both.axis == "goodput, iperf3 TCP"
+    rows = azlatency(log).stdout.splitlines()
+    assert " iperf3 TCP " in rows[1] and " iperf3 UDP " in rows[2]
 
 
 @pytest.mark.costly

@@ -24,6 +24,21 @@ def test_medians_then_packets_decide_between_equals_and_the_first_stays_first() 
     assert rank_methods([Measured("y", "a"), Measured("x", "a")]) == ["y", "x"] and rank_methods([]) == []
 
 
+def test_a_rate_that_was_asked_for_comes_last() -> None:
+    """Two TCP tests of 2 · 10 bit/s, which carry 19.5 and 15; UDP of an unknown rate; TCP that was told nothing."""
+    told = [
+        ("reached", "tcp", 10.0, 2.0, 19.5),
+        ("missed", "tcp", 10.0, 2.0, 15.0),
+        ("UDP", "udp", 0.0, None, 9.0),
+        ("TCP", "tcp", 0.0, None, 1.0),
+    ]
+    columns = ["method", "protocol", "target_rate_bit_s", "connections", "throughput_bit_s"]
+    frame = pd.DataFrame(told, columns=columns).assign(path="a")
+    assert [run.paced for run in measured_runs(frame)] == [2, 1, 1, 0]
+    assert rank_methods(measured_runs(pd.concat([frame] + [frame[:3]] * 4))) == ["TCP", "missed", "UDP", "reached"]
+    assert not any(run.paced for run in measured_runs(frame.drop(columns="throughput_bit_s"))), "UDP round trips"
+
+
 def test_runs_of_a_frame_count_with_what_it_has() -> None:
     frame = pd.DataFrame(
         {"method": ["ping"], "path": ["a"], "median_ns": [None], "n": [None], "placement": ["same_zone"]}

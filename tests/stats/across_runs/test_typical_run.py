@@ -102,6 +102,15 @@ def test_equal_runs_have_an_interval_only_at_a_known_resolution(runs: int) -> No
     unknown, known = typical_run([7e5] * runs), typical_run([7e5] * runs, resolution=1e3)
     assert unknown.codes == known.codes == ("constant",) and unknown.estimate == 7e5
     assert (unknown.low, unknown.high) == (None, None) and (known.low, known.high) == (699_500, 700_500)
+    assert "equal in all printed digits" in az.say(summarize([7e5] * runs)), "they may differ in others"
+
+
+def test_an_interval_may_end_outside_all_runs() -> None:
+    """1.1 times as long as that of order statistics, which of six runs is nearly their range."""
+    times = [6.49e3, 6.62e3, 6.68e3, 48.1e3, 54.9e3, 63.1e3]
+    found = typical_run(times)
+    assert found.low is not None and found.high is not None
+    assert found.low < min(times) and found.high > max(times)
 
 
 def test_the_resolution_of_a_frame_widens_its_intervals() -> None:

@@ -25,9 +25,9 @@ COMMANDS = {
 OPTIONS = [
     ("iperf3", "-t 60", "60 s"), ("iperf3", "-n 10K", "burst"), ("iperf3", "-k 100", "blocks 100"),
     ("iperf3", "-w 256K", "window 256K"), ("iperf3", "-M 1400", "MSS 1400"), ("iperf3", "-C bbr", "congestion bbr"),
-    ("iperf3", "-b 50M", "rate 50M"), ("iperf3", "-O 3", "warm-up 3 s"), ("iperf3", "--no-delay", "no-delay"),
+    ("iperf3", "-b 50M", "50 Mbit/s"), ("iperf3", "-O 3", "warm-up 3 s"), ("iperf3", "--no-delay", "no-delay"),
     ("iperf3", "-l 8K", "length 8K"), ("iperf3", "--fq-rate 50M", "fq-rate 50M"),
-    ("iperf3", "-b100M", "rate 100M"), ("iperf3", "-w256K", "window 256K"), ("iperf3", "-Cbbr", "congestion bbr"),
+    ("iperf3", "-b100M", "100 Mbit/s"), ("iperf3", "-w256K", "window 256K"), ("iperf3", "-Cbbr", "congestion bbr"),
     ("iperf3", "-l64K", "length 64K"), ("ping", "-i0.2", "-i 0.2"), ("ping", "-qi0.2", "-i 0.2"),
     ("ping", "-c 100", "n = 100"), ("ping", "-i 0.2", "-i 0.2"),
     ("lagscope", "-n5000", "n = 5000"),

@@ -24,6 +24,41 @@ def test_an_open_class_has_no_middle() -> None:
     assert runs.loc["r"].isna().all()
 
 
+LATTE = """Protocol      UDP
+SendMethod    Blocking
+ReceiveMethod Blocking
+SO_SNDBUF     Default
+SO_RCVBUF     Default
+MsgSize(byte) 4
+Iterations    10000
+Latency(usec) {mean}
+CPU(%)        2.8
+CtxSwitch/sec 32783     (2.29/iteration)
+SysCall/sec   99948     (6.99/iteration)
+Interrupt/sec 55164     (3.86/iteration)
+
+Interval(usec)   Frequency
+  {first:5}          9990
+   3000          10
+"""
+
+
+def test_a_class_that_is_wider_than_its_middle_has_no_median(tmp_path: Path) -> None:
+    """latte with bins of 1 ms: the mean that it prints is known to 10 ns, the median only to be below 1 ms."""
+    (tmp_path / "fine.log").write_text(LATTE.format(first=2000, mean="2469.98"))
+    (tmp_path / "wide.log").write_text(LATTE.format(first=0, mean="69.98").replace("3000", "1000"))
+    logs = az.parse(tmp_path)
+    fine, wide = az.latency(logs).sort_values("file").itertuples()
+    assert (wide.mean_ns, fine.median_ns, fine.median_from) == (69_980, 2_500_000, "classes")
+    assert pd.isna(wide.median_ns) and pd.isna(wide.median_from)
+    classes = az.studies.frequency_tables(logs)
+    classes = classes[classes["run_id"] == wide.Index]
+    found = az.stats.printed_quantiles(logs.quantiles, logs.metrics, classes)
+    (median,) = found[found["q"] == 0.5].itertuples()
+    assert math.isnan(median.estimate) and (median.low, median.high) == (0, 1_000_000)
+    assert "quantised" in median.flags and "tail_unresolved" not in median.flags
+
+
 def test_a_rate_of_single_transactions_is_a_latency() -> None:
     """netperf's classic table prints only the rate: 1 s / 15,709.30 = 63.657 µs."""
     (row,) = az.latency(az.parse(FIXTURES / "netperf" / "2.7.1-rr-demo.log")).itertuples()

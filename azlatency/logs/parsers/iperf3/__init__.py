@@ -86,7 +86,7 @@ class Iperf3Parser(Parser):
         "MSS": ("-M", "--set-mss"),
         "congestion": ("-C", "--congestion"),
         "tos": ("-S", "--tos"),
-        "rate": ("-b", "--bitrate", "--bandwidth"),
+        "bitrate": ("-b", "--bitrate", "--bandwidth"),
         "fq-rate": ("--fq-rate",),
         "blocks": ("-k", "--blockcount"),
     }
