@@ -10,7 +10,7 @@ import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, Ref, ReportedRef, Row, RunsRef, Table
 from azlatency.kit.drawing import draw
-from azlatency.kit.findings import act, answer, count_or_names, info, join, join_by_method
+from azlatency.kit.findings import act, answer, count_or_names, has_flag, info, join, join_by_method
 from azlatency.kit.intervals import interval_in, range_in
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import between, condition_ref, ends, number, table, text
@@ -110,6 +110,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
     logged = drawn[drawn["origin"] == "log"]
     repeated, without = logged[logged["low"].notna()], logged.loc[logged["low"].isna(), "n"].astype(float)
     confidence = percent(repeated["confidence"].max())
+    drifting = join_by_method(levels[has_flag(levels, "dependent_runs")])
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
         "point",
@@ -134,7 +135,8 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
                 "Several dots without a bar are runs that have no interval; the tables say why.",
                 bool(without.gt(1).any()) and not window and not is_grouped,
             ),
-            ("×: configured round-trip delay of the emulated link, without the hosts.", drawn["truth"].notna().any()),
+            (f"Runs drift on {drifting}: if the level changed, the interval describes neither level.", drifting),
+            (draw.CONFIGURED, drawn["truth"].notna().any()),
         ),
         ordering="Shortest on top.",
         counted="paths per row" if is_grouped else "runs per row",

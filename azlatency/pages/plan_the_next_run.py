@@ -138,19 +138,19 @@ def _enough(rows: pd.DataFrame) -> str:
     The spread of a series that drifts contains its drift, so it is counted apart.
     """
     drifts = rows["flags"].str.contains("dependent_runs")
+    wide, width = _wide(rows) & ~drifts, f"±{percent(rows['precision'].iloc[0])}"
+    every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
+    enough = rows.loc[~wide & ~drifts, "high"]
     if drifts.all():
-        return "The runs of every series drift, and drift is no spread to plan with."
-    if drifts.any():
-        more = f"{drifts.sum()} more {'drifts' if drifts.sum() == 1 else 'drift'}"
-        return f"{_enough(rows[~drifts]).removesuffix('.')}; {more}."
-    wide, width = _wide(rows), f"±{percent(rows['precision'].iloc[0])}"
-    every = {1: "the only series", 2: "both series"}.get(len(rows), f"all {len(rows)} series")
-    if wide.all():
-        return f"More than {FEASIBLE} runs for {width} on {every}."
-    plan_for = f"Plan **{plain(rows.loc[~wide, 'high'].max())}** runs: {width} on"
-    if not wide.any():
+        return f"The runs of {every} drift, and drift is no spread to plan with."
+    more = f"; {drifts.sum()} {'drifts' if drifts.sum() == 1 else 'drift'}" if drifts.any() else ""
+    if enough.empty:
+        return f"More than {FEASIBLE} runs for {width} on {every if not more else f'{wide.sum()} series'}{more}."
+    plan_for = f"Plan **{plain(enough.max())}** runs: {width} on"
+    if len(enough) == len(rows):
         return f"{plan_for} {every}."
-    return f"{plan_for} {(~wide).sum()} of {len(rows)} series; {wide.sum()} need more than {FEASIBLE}."
+    needs = f"; {wide.sum()} need more than {FEASIBLE}" if wide.any() else ""
+    return f"{plan_for} {len(enough)} of {len(rows)} series{needs}{more}."
 
 
 def _narrowest(curve: pd.DataFrame) -> str:

@@ -26,8 +26,8 @@ COMMIT = (
     "of replicas, for the slowest one that it needs. One round trip in a hundred took longer than the p99. A "
     "closed-loop tool sends nothing while it waits for a reply, so that a stall counts once: a commit that arrives "
     "during the stall waits longer than the p99 says. A session that waits for each commit makes at most one per round "
-    "trip: 1,000 a second at 1 ms. Disk writes on both sides and load add to it; the round trip "
-    "under load is not known."
+    "trip: 1,000 a second at 1 ms. Disk writes on both sides and load add to it; the round trip under load is not "
+    "known."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
@@ -224,7 +224,8 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
     below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
-    return f"{below} on {provider} were below; connect times are left out, and pings where another tool measured" if values else ""
+    without = "connect times are left out, and pings where another tool measured"
+    return f"{below} on {provider} were below; {without}" if values else ""
 
 
 def clouds_of(studies: Sequence[StudyView]) -> list[str]:
@@ -405,7 +406,9 @@ def _subtraction(trip: Mapping[str, Any]) -> str:
     terms = value, value - added, added
     like = one_prefix(terms, "ns") or added
     scale, _ = prefixed_unit("ns", like)
-    step = scale / (1 if all(math.isclose(term, scale * round(term / scale)) for term in terms) else 10)
+    # A number of a text may be the middle of a range.
+    is_whole = not trip["runs"] or all(math.isclose(term, scale * round(term / scale)) for term in terms)
+    step = scale / (1 if is_whole else 10)
     minuend, subtrahend, rest = (format_value(term, "ns", digits=9, like=like, step=step) for term in terms)
     return f"{rest} ({minuend} − {subtrahend})"
 

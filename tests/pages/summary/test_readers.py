@@ -28,8 +28,8 @@ SAID = {
     },
     "canadacentral-proximity-placement": {
         "placement": "in the placement group 54–57 µs, in one zone 55–61 µs and across zones 1,364 µs (latte)",
-        "accelerated": "shorter with it in one zone: 55–61 µs against 309 µs; "
-        "shorter with it across zones, one number each: 1.36 ms against 1.84 ms, which may be chance",
+        "accelerated": "round trip shorter with it in one zone: 55–61 µs against 309 µs; "
+        "round trip shorter with it across zones, one number each: 1.36 ms against 1.84 ms, which may be chance",
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
