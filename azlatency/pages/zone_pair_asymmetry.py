@@ -410,7 +410,7 @@ def _most_changed(pairs: pd.DataFrame) -> str:
         return f"differ by at most **{most}** {interval}"
     inconclusive = int((pairs["verdict"] == "inconclusive").sum())
     if inconclusive == len(pairs):
-        return f"cannot be told apart: intervals within **{most}** {interval}"
+        return f"may differ (inconclusive): intervals within **{most}** {interval}"
     if inconclusive:
         alike = f"{len(pairs) - inconclusive} of {len(pairs)} pairs alike, {inconclusive} inconclusive"
         return (

@@ -49,14 +49,15 @@ def falling_rates(data: Data) -> Answer | None:
     dots: list[Dot] = []
     for path, middle in middles.iterrows():
         typical, moment = typical_rates.loc[path].to_dict(), moments.loc[path].to_dict()
-        of_path, name = falls_in(chosen[chosen["path"] == path]), str(path)
+        own, name = chosen[chosen["path"] == path], str(path)
+        of_path, of_rates = falls_in(own), RunsRef(tuple(own["run_ids"]), "intervals")
         rate, time = format_value(middle["sustained_rate"], "bit/s", like=like), duration(middle["at_ns"])
-        falls.append((f"{name} to ", Linked(rate, *of_path), " after ", Linked(time, *of_path)))
+        falls.append((f"{name} to ", Linked(rate, of_rates), " after ", Linked(time, *of_path)))
         size = f"{count_of(moment['n'], 'run')}{_interval_words(moment)}"
         times.append((Linked(f"{name} {time} ({size})", *of_path, bold=False),))
         ends = interval_in(typical) or (middle["sustained_rate"],)
         text = f"{rate} after {time}"
-        dots.append(dot(name, ends, "bit/s", *of_path, value=middle["sustained_rate"], text=text))
+        dots.append(dot(name, ends, "bit/s", of_rates, value=middle["sustained_rate"], text=text))
     top = span(chosen["burst_rate"], "bit/s", digits=2, like=like)
     return Answer(
         badge=badge_of(moments),
