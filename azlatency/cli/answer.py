@@ -73,6 +73,8 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             raise LogError(f"{sources[0]}: {unknown or 'no log can be used; azlatency check lists the reasons'}")
         if others:
             print_note(unknown)
+        for line in folded(summary.duplicates):
+            print_note(line)
         if not study.manifest.files:
             study = study.described(draft(name, study))
         yield study
@@ -112,6 +114,7 @@ def print_answer(study: MemoryStudy) -> None:
     from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
+    from azlatency.studies.runs.left_out import counted_once, measured_otherwise
     from azlatency.studies.runs.round_trips import latency
     from azlatency.studies.runs.throughput import throughput
 
@@ -142,7 +145,8 @@ def print_answer(study: MemoryStudy) -> None:
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
-    lines = [*assumptions(study), *folded(list(notes))]
+    others = measured_otherwise(study) if rows else []
+    lines = [*assumptions(study), *folded([*notes, *counted_once(study), *others])]
     for line in lines:
         print_note(line)
     if not study.manifest.files and any("study.toml:" in line for line in lines):
