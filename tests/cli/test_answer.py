@@ -63,6 +63,15 @@ def test_copies_and_runs_without_a_time_or_a_rate_are_said(tmp_path: Path) -> No
     assert "1 run of fio has no round trip or goodput; azlatency parse shows what they measured\n" in said
 
 
+def test_a_row_of_means_says_so(tmp_path: Path) -> None:
+    """qperf prints the mean only, sockperf both."""
+    logs = ROOT / "data" / "raw" / "westeurope-azure-cni" / "single-node"
+    said = azlatency(logs, cwd=tmp_path).stdout.splitlines()
+    means = [line for line in said if re.search(r"\bmean, one run$", line)]
+    assert [" qperf tcp_lat " in line for line in means] == [True] and " sockperf TCP 14 B " in "".join(said)
+    assert "mean: the value of a run is its mean, because its median is not known" in said
+
+
 @pytest.mark.parametrize("content", [b"", b"# Notes\n\nNothing was measured.\n"])
 def test_a_dump_without_logs_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "empty").mkdir()
