@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _LEAVE = ("p99", "method")
 _ENDING = re.compile(r"(?:\.(?:zip|tar|tgz|gz|bz2|xz|zst|7z|log|txt|json))+$", re.IGNORECASE)
 _MOST_PROBLEMS = 4
+#: What a row says of runs whose value is their mean: a median is another number.
+_MEAN = "mean"
 #: Ends of the names of files that may be tables of measurements.
 _TABLES = (".csv", ".tsv")
 
@@ -73,6 +75,8 @@ def opened(sources: list[str]) -> Iterator[MemoryStudy]:
             raise LogError(f"{sources[0]}: {unknown or 'no log can be used; azlatency check lists the reasons'}")
         if others:
             print_note(unknown)
+        for line in folded(summary.duplicates):
+            print_note(line)
         if not study.manifest.files:
             study = study.described(draft(name, study))
         yield study
@@ -112,6 +116,7 @@ def print_answer(study: MemoryStudy) -> None:
     from azlatency.stats.across_runs.typical_run import summarize
     from azlatency.stats.result import explain
     from azlatency.studies.runs.assumptions import assumptions
+    from azlatency.studies.runs.left_out import counted_once, measured_otherwise
     from azlatency.studies.runs.round_trips import latency
     from azlatency.studies.runs.throughput import throughput
 
@@ -139,10 +144,13 @@ def print_answer(study: MemoryStudy) -> None:
         print_text(
             out, said or "No run has a round-trip time or a network rate; azlatency parse shows what the logs contain."
         )
+    if any(_MEAN in row["flags"].split(", ") for row in rows):
+        print_text(out, f"{_MEAN}: the value of a run is its mean, because its median is not known")
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())
-    lines = [*assumptions(study), *folded(list(notes))]
+    others = measured_otherwise(study) if rows else []
+    lines = [*assumptions(study), *folded([*notes, *counted_once(study), *others])]
     for line in lines:
         print_note(line)
     if not study.manifest.files and any("study.toml:" in line for line in lines):
@@ -173,6 +181,8 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series, asked:
     flags = [SHORT[code] for code in estimate["flags"].split()]
     if (told := asked[asked.index.isin(run_ids)]).notna().any():
         flags.insert(0, f"{span(told.dropna(), 'bit/s')} asked for")
+    if estimate["value"] == "mean_ns":
+        flags.insert(0, _MEAN)
     return {
         "path": path,
         "method": str(estimate["method"]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 from helpers.command import azlatency, on_screen
+from helpers.places import FIXTURES, ROOT
 from studies.runs.test_run_table import ping
 
 
@@ -44,6 +46,30 @@ def test_archives_logs_and_standard_input_are_dumps_too(dump: Path, tmp_path: Pa
     assert azlatency("-", cwd=tmp_path, stdin=log.read_bytes()).returncode == 0
     several = azlatency(dump / "az1-az2", dump / "az1-az3", cwd=tmp_path)
     assert "zone 1 → zone 3" in several.stdout, "the names of the folders that are given count"
+
+
+def test_copies_and_runs_without_a_time_or_a_rate_are_said(tmp_path: Path) -> None:
+    """One log and its copy, the same run twice under headings of one file, and a log of disks."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    for name in ("a.log", "b.log"):
+        shutil.copy(FIXTURES / "ping" / "busybox-1.35-c4.log", folder / name)
+    run = (ROOT / "data" / "raw" / "westeurope-azure-cni" / "single-node" / "sockperf.log").read_text("utf-8")
+    (folder / "twice.txt").write_text(f"{run}\n{run}", "utf-8")
+    shutil.copy(FIXTURES / "fio" / "2.21-read-16k.log", folder / "disk.log")
+    said = azlatency(folder, cwd=tmp_path).stderr
+    assert "b.log: identical to a.log; counted once\n" in said
+    assert re.search(r"^twice.txt:\d+: prints the same \d+ values as twice.txt:2; counted once$", said, re.MULTILINE)
+    assert "1 run of fio has no round trip or goodput; azlatency parse shows what they measured\n" in said
+
+
+def test_a_row_of_means_says_so(tmp_path: Path) -> None:
+    """qperf prints the mean only, sockperf both."""
+    logs = ROOT / "data" / "raw" / "westeurope-azure-cni" / "single-node"
+    said = azlatency(logs, cwd=tmp_path).stdout.splitlines()
+    means = [line for line in said if re.search(r"\bmean, one run$", line)]
+    assert [" qperf tcp_lat " in line for line in means] == [True] and " sockperf TCP 14 B " in "".join(said)
+    assert "mean: the value of a run is its mean, because its median is not known" in said
 
 
 @pytest.mark.parametrize("content", [b"", b"# Notes\n\nNothing was measured.\n"])

@@ -178,7 +178,7 @@ def test_copies_of_different_files_are_counted_together(tmp_path: Path, log: Pat
             (dump / copy / f"{number}.log").write_bytes(log.read_bytes() + b"\n" * number)
     result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
     (line,) = (line for line in result.stderr.splitlines() if "skipped" in line)
-    assert line == "  skipped: b/0.log: identical to a/0.log; imported once (and 6 more like it)"
+    assert line == "  skipped: b/0.log: identical to a/0.log; counted once (and 6 more like it)"
 
 
 def test_a_project_inside_a_project_keeps_its_own_tables(tmp_path: Path, raw: Path) -> None:

@@ -514,7 +514,7 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")
             elif original := copies.original_of(source_id, path):
-                summary.duplicates.append(f"{path}: identical to {original}; imported once")
+                summary.duplicates.append(f"{path}: identical to {original}; counted once")
             else:
                 listed.append(_Listed(file, path, source_id))
     return {copies.id_of(source.id_of_bytes, source.path): source for source in listed}

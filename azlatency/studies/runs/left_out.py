@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from azlatency.logs.tables import Logs
-from azlatency.studies.format import count_of, plain, printable
+from azlatency.studies.format import count_of, join_words, plain, printable
+from azlatency.studies.runs.copies import COPIED_RUN
 from azlatency.studies.runs.round_trips import has_times, latency
 from azlatency.studies.runs.run_table import REVERSE, client_runs, whole_run_values
 from azlatency.studies.runs.throughput import throughput
@@ -44,6 +45,23 @@ def without_result(study: Study | Logs) -> dict[str, str]:
         elif status in _INCOMPLETE:
             reasons[str(run_id)] = _INCOMPLETE[status]
     return reasons
+
+
+def measured_otherwise(study: Study | Logs) -> list[str]:
+    """Return the sentence that counts the runs that measured something else, such as disks, if there are any."""
+    runs = client_runs(study)
+    others = runs[~runs.index.isin(_with_time_or_rate(study) | without_result(study).keys())]
+    counts = others["tool"].value_counts(sort=False)
+    names = join_words([f"{count_of(number, 'run')} of {tool}" for tool, number in counts.items()])
+    have = "has" if len(others) == 1 else "have"
+    return [f"{names} {have} no round trip or goodput; azlatency parse shows what they measured"] if names else []
+
+
+def counted_once(study: Study) -> list[str]:
+    """Return a line for each run that prints the values of another one, in its file or in a copy of it."""
+    files, events = study.sources.set_index("source_id")["path"], study.events
+    copies = events.loc[events["code"] == COPIED_RUN, ["source_id", "line", "text"]]
+    return [f"{files[source]}:{line}: {text}" for source, line, text in copies.itertuples(index=False)]
 
 
 def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:

@@ -125,7 +125,7 @@ def test_the_first_of_identical_files_counts_whenever_it_was_added(study: Path, 
     import_study("cni", [study], out=out)
     shutil.copy(study / "az1-az1" / "qperf.log", study / "az0.log")
     summary = import_study("cni", [study], out=out)
-    assert summary.duplicates == ["az1-az1/qperf.log: identical to az0.log; imported once"]
+    assert summary.duplicates == ["az1-az1/qperf.log: identical to az0.log; counted once"]
     sources = load("cni", processed=out).sources["path"]
     assert sources[0] == "az0.log" and "az1-az1/qperf.log" not in set(sources)
 

@@ -12,7 +12,7 @@ from helpers.studies import load
 from studies.runs.test_run_table import ping
 
 import azlatency as az
-from azlatency.studies.runs.left_out import in_words, used_runs, without_result
+from azlatency.studies.runs.left_out import in_words, measured_otherwise, used_runs, without_result
 from azlatency.studies.runs.round_trips import has_times
 from azlatency.studies.runs.run_table import client_runs
 
@@ -50,6 +50,14 @@ def test_a_run_that_measured_something_else_has_a_result() -> None:
     found = az.parse(FIXTURES / "fio" / "2.21-read-16k.json")
     assert len(found.runs) and without_result(found) == {} and in_words(client_runs(found), {}) == []
     assert not len(used_runs(found)), "neither a time nor a rate of a path"
+
+
+def test_runs_that_measured_disks_are_counted(tmp_path: Path) -> None:
+    for name in ("fio/2.21-read-16k.log", "fio/3.16-randread-4k.json", "sockperf/2.7-udp-burst.log"):
+        (tmp_path / Path(name).name).write_bytes((FIXTURES / name).read_bytes())
+    said = "2 runs of fio have no round trip or goodput; azlatency parse shows what they measured"
+    assert measured_otherwise(az.parse(tmp_path)) == [said]
+    assert not measured_otherwise(az.parse(tmp_path / "2.7-udp-burst.log"))
 
 
 def test_cut_runs_are_used_only_where_no_repeat_is_complete(tmp_path: Path) -> None:
