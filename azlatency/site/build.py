@@ -33,6 +33,7 @@ from azlatency.site.front import (
     COMMIT,
     COMMITS,
     LANES,
+    NOT_HERE,
     Source,
     answered,
     clouds_of,
@@ -303,6 +304,7 @@ class _Site:
         guide = tuple(
             ("finding", anchor, question, (plain_text(said),)) for anchor, (question, said) in guide_of(views).items()
         )
+        guide += (("text", "", "Clouds", (NOT_HERE,)),) if clouds_of(views) else ()
         sources = _sources(made)
         asked = tuple(
             ("finding", f"question_{tile.key}", tile.question, tuple(plain_parts(parts) for _, parts in tile.answers))
@@ -338,6 +340,7 @@ class _Site:
             cards=cards,
             documents=self._documents,
             clouds=clouds_of(views),
+            not_here=NOT_HERE,
             guide=[(anchor, question, markdown_line(said)) for anchor, (question, said) in guide_of(views).items()],
         )
 

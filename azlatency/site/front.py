@@ -29,6 +29,8 @@ COMMIT = (
     "trip: 1,000 a second at 1 ms. Disk writes on both sides and load add to it; the round trip under load is not "
     "known."
 )
+#: What readers look for and this collection does not have.
+NOT_HERE = "Not in this collection: other clouds, prices, failover times, a comparison of the hours of the day."
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
     "own_logs": (

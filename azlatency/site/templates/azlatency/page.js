@@ -4,7 +4,7 @@
 const ALIKE = {
   ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
   bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
-  "az-id": "zone id", azid: "zone id", gcp: "google cloud", jitter: "tail", licence: "license", credit: "burst", credits: "burst", symmetry: "both directions", commit: "replica", outlier: "slowest",
+  "az-id": "zone id", azid: "zone id", gcp: "google cloud", jitter: "tail", licence: "license", credit: "burst", credits: "burst", symmetry: "both directions", commit: "replica", citation: "cite", price: "prices", cost: "prices", failover: "failover times", outlier: "slowest",
 };
 (() => {
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
