@@ -145,7 +145,7 @@ def print_answer(study: MemoryStudy) -> None:
             out, said or "No run has a round-trip time or a network rate; azlatency parse shows what the logs contain."
         )
     if any(_MEAN in row["flags"].split(", ") for row in rows):
-        print_text(out, f"{_MEAN}: the value of a run is its mean, because its median is not known")
+        print_text(out, f"{_MEAN}: the value of a run is its mean, because not every run of this method has a median")
     for line in explain(dict.fromkeys(code for estimate in estimates for code in estimate["flags"].split())):
         print_text(out, line)
     notes = dict.fromkeys(note for estimate in estimates for note in estimate["notes"].splitlines())

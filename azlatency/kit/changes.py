@@ -283,7 +283,8 @@ def in_short_seen(sightings: pd.DataFrame) -> list[str]:
             moved = f"{len(together)} series moved{f' by {by}' if by else ''}"
             sentences.append(
                 f"{moved} after their first points, until {until} at the latest ({_largest(together, many=many)}): "
-                "too few points to test. So many together: look for a change of the method."
+                "too few points to test. So many together: look for a change of the "
+                "method, or a disturbance of the first points."
             )
     return sentences
 

@@ -185,6 +185,7 @@ def _percentile_title(drawn: pd.DataFrame) -> tuple[str, str, dict[str, float]]:
     """
     descending = drawn.sort_values("q", ascending=False, kind="stable")
     sizes: dict[str, float] = descending.drop_duplicates("path", keep="last").set_index("path")["estimate"].to_dict()
+    drawn = drawn[~has_flag(drawn, "maximum_in_disguise")]
     levels = drawn.loc[drawn["q"].isin(_TITLED), "q"].value_counts()
     if levels.empty:
         return "", "", sizes

@@ -154,14 +154,17 @@ def _drawn(levels: pd.DataFrame, links: pd.DataFrame, window: str) -> pd.DataFra
     is_range = levels["lowest"] < levels["highest"]
     statistic = levels["value"].str.removesuffix("_ns")
     middle = (levels["lowest"] + levels["highest"]) / 2
+    # Runs that are too far apart for an interval have no number that stands for them.
+    known = [interval_in(row) is not None for row in levels.to_dict("records")]
+    own = levels[["estimate", "low", "high"]].mask(levels["low"].notna() & ~pd.Series(known, levels.index))
     # Where nothing is known of any, the word tells nothing apart.
     unknown = "unknown placement" if (levels["placement"] != "").any() else ""
     drawn = levels.assign(
         panel=levels["method"] + ", " + statistic + is_log.map({True: of_log, False: " as reported (no log)"}),
         row=[_place(row["path"], row["placement"] or unknown) for row in levels.to_dict("records")],
-        point=levels["estimate"].where(is_log, levels["lowest"].mask(is_range)),
-        low=levels["low"].where(is_log, levels["lowest"].where(is_range)),
-        high=levels["high"].where(is_log, levels["highest"].where(is_range)),
+        point=own["estimate"].where(is_log, levels["lowest"].mask(is_range)),
+        low=own["low"].where(is_log, levels["lowest"].where(is_range)),
+        high=own["high"].where(is_log, levels["highest"].where(is_range)),
         size=levels["estimate"].fillna(middle),
         truth=levels["path"].map(truths).where(is_log),
         verdict=is_log.map({True: "", False: "reported"}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,7 +13,7 @@ from azlatency.kit.findings import act, answer, info, join
 from azlatency.kit.objects import Finding, Findings, Note
 from azlatency.kit.table import cited, count, ends, number, table, text
 from azlatency.kit.units import in_unit
-from azlatency.kit.words import PRINTED
+from azlatency.kit.words import PLACES, PRINTED
 from azlatency.logs.parse import NO_LOG
 from azlatency.studies.format import count_of, join_words, natural_key, percent, plain
 from azlatency.studies.runs.groups import grouped
@@ -38,6 +38,8 @@ _MANIFEST = {
     "source": "Source",
     "notes": "Notes",
 }
+#: What the values of runs are called.
+_WORDS = PLACES | {"True": "on", "False": "off"}
 _LINES = ("lines", "lines_data", "lines_known", "lines_blank", "lines_prose", "lines_unknown")
 _NEEDED_FOR = {
     "zone": "comparing zones",
@@ -68,13 +70,21 @@ def about(study: Study) -> Table:
     """Return what the study's manifest says about it."""
     runs = client_runs(study)
     said = {"date": _dates(runs)} | {key: words for key in _MANIFEST if (words := words_of(study.info.get(key)))}
-    rows = [(key, title, said.get(key) or "not said") for key, title in _MANIFEST.items()]
+    entries = [runs, study.reported]
+    rows = [(key, title, said.get(key) or _by_run(key, entries) or "not said") for key, title in _MANIFEST.items()]
     if study.info.get("emulated"):
         rows.insert(1, ("emulated", "Emulated", "yes: a lab with configured delays, not a cloud"))
     rows.append(("", "Started at", _started_at(runs)))
     columns = {"what": text("title"), "as the study describes it": text("value")}
     frame, caption = pd.DataFrame(rows, columns=["key", "title", "value"]), str(study.info.get("title", study.name))
     return table(frame, caption, columns, source=lambda row: [FileRef("study.toml", row["key"])] if row["key"] else [])
+
+
+def _by_run(key: str, entries: Iterable[pd.DataFrame]) -> str:
+    """Return what the entries of the runs say, where it is not one for the whole study; empty if they do not."""
+    values = [value for runs in entries if key in runs for value in runs[key].dropna().unique() if value != ""]
+    words = sorted({_WORDS.get(str(value)) or words_of(value) for value in values})
+    return f"by run: {join_words(words)}" if words else ""
 
 
 def _dates(runs: pd.DataFrame) -> str:
@@ -90,7 +100,7 @@ def _started_at(runs: pd.DataFrame) -> str:
         return "no time of day: each value is a mean over whole days"
     known = runs["started_at"].dropna()
     if known.empty:
-        return "not known: no run has a date and a time"
+        return "not in the logs"
     ends = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d %H:%M}" for moment in (known.min(), known.max())))
     return f"{ends} UTC ({plain(len(known))} of {count_of(len(runs), 'run')})"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import product
 from statistics import median
 from typing import Any
@@ -73,7 +73,7 @@ def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULAT
         figure = _heat_map(sheet, edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
-        figure, far = _map(sheet, edges, names)
+        figure, far = _map(sheet, edges, names, near=_ends_of(across, edges)[0])
         caption += _shown(edges)
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
@@ -117,7 +117,7 @@ def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float
     found = pair_differences(across)
     if len(found.paths) and (found.paths["n"] == 1).all():
         quantity = f"{quantity}, one run each"
-    near, far = (_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max))
+    near, far = _ends_of(across, edges)
 
     def end(chosen: Iterable[tuple[str, str]]) -> str:
         return span([value for ends in chosen for value in by_ends.at[ends, "shown"]], "ns", like=like)
@@ -126,6 +126,13 @@ def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float
         return f"None of the measured pairs is visibly nearer: {end(middles)} ({quantity})"
     ends = [f"{end(pairs)} ({name_of_pairs(list(pairs), list(middles))})" for pairs in (near, far)]
     return f"From {ends[0]} to {ends[1]}, {quantity}"
+
+
+def _ends_of(across: pd.DataFrame, edges: pd.DataFrame) -> list[dict[tuple[str, str], float]]:
+    """Return the nearest pairs of zones and the farthest ones, those that are tied together."""
+    found = pair_differences(across)
+    middles: dict[tuple[str, str], float] = edges[~edges["inside"]].set_index(_ENDS)["middle"].to_dict()
+    return [_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max)]
 
 
 def _tied(
@@ -144,12 +151,15 @@ def _tied(
     }
 
 
-def _map(sheet: Sheet, edges: pd.DataFrame, names: Sequence[str]) -> tuple[Figure, bool]:
-    """Draw the zones on a circle; also return whether a pair is far."""
+def _map(
+    sheet: Sheet, edges: pd.DataFrame, names: Sequence[str], *, near: Container[tuple[str, str]]
+) -> tuple[Figure, bool]:
+    """Draw the zones on a circle; also return whether a pair is far, which none of the nearest ones is."""
     figure, (axis,) = sheet.new_figure(1, 1, 3.2)
     places = _places(names)
     across = edges[~edges["inside"]]
-    is_far = across["middle"] >= _FAR_FROM * across["middle"].min()
+    is_near = [pair in near for pair in zip(across["first"], across["second"], strict=True)]
+    is_far = (across["middle"] >= _FAR_FROM * across["middle"].min()) & ~pd.Series(is_near, across.index)
     for edge, far in zip(across.to_dict("records"), is_far, strict=True):
         times = edge["times"] if sheet.labelled else ""
         _edge(sheet, axis, places[edge["first"]], places[edge["second"]], times, far=far)

@@ -69,7 +69,7 @@ def test_a_row_of_means_says_so(tmp_path: Path) -> None:
     said = azlatency(logs, cwd=tmp_path).stdout.splitlines()
     means = [line for line in said if re.search(r"\bmean, one run$", line)]
     assert [" qperf tcp_lat " in line for line in means] == [True] and " sockperf TCP 14 B " in "".join(said)
-    assert "mean: the value of a run is its mean, because its median is not known" in said
+    assert "mean: the value of a run is its mean, because not every run of this method has a median" in said
 
 
 @pytest.mark.parametrize("content", [b"", b"# Notes\n\nNothing was measured.\n"])

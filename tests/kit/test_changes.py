@@ -147,7 +147,7 @@ def test_shifts_are_counted_together_if_their_first_points_end_near_each_other()
     assert together == (
         "6 series moved by −25 % to −20 % after their first points, until 2026-09-30 at the latest (5 → b −25 %, "
         "4 → b −24 %, 3 → b −23 %, 2 → b −22 %, …): too few points to test. So many together: look for a change of "
-        "the method."
+        "the method, or a disturbance of the first points."
     )
     lost = [sighting(f"{number} → b", number % 5, 0.0, before=math.inf, after=1e6) for number in range(6)]
     assert "6 series moved after their first points, until" in changes.in_short_seen(pd.DataFrame(lost))[0]

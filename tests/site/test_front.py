@@ -14,7 +14,19 @@ from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
 from azlatency.site import pages
 from azlatency.site.cards import card_view
-from azlatency.site.front import GUIDE, LANES, Source, answered, clouds_of, crossing, guide_of, pairs, picture, tiles
+from azlatency.site.front import (
+    GUIDE,
+    LANES,
+    NOT_HERE,
+    Source,
+    answered,
+    clouds_of,
+    crossing,
+    guide_of,
+    pairs,
+    picture,
+    tiles,
+)
 
 
 def source(name: str, *, emulated: bool = False) -> Source:
@@ -149,7 +161,15 @@ def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(
     cards = {views[0].name: card}
     many, few = (
         BeautifulSoup(
-            site._render("site.html.j2", "index.html", studies=some, cards=cards, pages={}, clouds=clouds_of(some)),
+            site._render(
+                "site.html.j2",
+                "index.html",
+                studies=some,
+                cards=cards,
+                pages={},
+                clouds=clouds_of(some),
+                not_here=NOT_HERE,
+            ),
             "html.parser",
         )
         for some in (views, views[:1])

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
 _WITH_OTHERS = "significant only when tested at the date of other changes"
+_ONE_STEP = "by one printed step (which may be rounding)"
 #: Where a series is that has ended.
 _EARLIER = "that ended earlier"
 #: What a date of published windows means.
@@ -63,7 +64,7 @@ def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
-    more = f" ({len(last)} of {searched} series changed{_only_with_others(last)})" if len(last) > _MOST else ""
+    more = f" ({len(last)} of {searched} series changed{_doubts(last)})" if len(last) > _MOST else ""
     return (*sentence, f"{more}. ") if sentence else ()
 
 
@@ -87,7 +88,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
-        doubt = (f", {_WITH_OTHERS}",) if at_date_of_others(row) else ()
+        doubt = (f" ({_WITH_OTHERS})",) if at_date_of_others(row) else ()
         change = (*moved(row), *doubt, *_away(row, late))
         by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)
@@ -98,8 +99,6 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
             some = _largest(changes)
             some = (*some, ", among them ", *listed(away)) if away else some
         sentence += (f"; {moment}: ", *some)
-    of_one_step = f"; {count_of(int(rounded.sum()), 'path')} moved by one printed step, which may be rounding"
-    sentence += (of_one_step,) if rounded.any() else ()
     others = late[~late["what"].isin(last["what"])]
     others = others.sort_values("ratio", key=sizes, ascending=False, kind="stable")
     moves = [moved(row) for row in others.to_dict("records")]
@@ -175,7 +174,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     notes = [
         f"{capitalised(_BY).format(window_length(found.series['window_ns'].iloc[0]))}. Behind it: its 95 % interval."
     ]
-    notes += [f"With others only: {_WITH_OTHERS}."] * bool(_only_with_others(last))
+    notes += [f"With others only: {_WITH_OTHERS}."] * any(map(at_date_of_others, last.to_dict("records")))
     return table(pd.DataFrame(rows), "Changes of level", columns, notes, value=column)
 
 
@@ -193,7 +192,7 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
     order = sorted(counts.index, key=lambda place: (place == _EARLIER, -counts["sum"][place]))
     parts = [
         f"{counts['sum'][place]} of {counts['size'][place]} {place}".rstrip()
-        + _only_with_others(last[last["what"].isin(searched.loc[where == place, "what"])])
+        + _doubts(last[last["what"].isin(searched.loc[where == place, "what"])])
         for place in order
     ]
     if short := int(has_ended(found.series[found.series["level"].isna()]).sum()):
@@ -201,10 +200,11 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
     return f"series that changed: {', '.join(parts)}"
 
 
-def _only_with_others(changes: pd.DataFrame) -> str:
-    """Say how many of some changes their series show only at the date at which others changed."""
-    n = sum(map(at_date_of_others, changes.to_dict("records")))
-    return f", {n} of them {_WITH_OTHERS}" if n else ""
+def _doubts(changes: pd.DataFrame) -> str:
+    """Say how many of some changes are only significant with others, and how many may be rounding."""
+    rows = changes.to_dict("records")
+    counts = {_WITH_OTHERS: sum(map(at_date_of_others, rows)), _ONE_STEP: sum(map(is_rounding, rows))}
+    return "".join(f", {n} of them {doubt}" for doubt, n in counts.items() if n)
 
 
 def _largest(changes: Sequence[Sentence], noun: str = "path") -> Sentence:

@@ -129,6 +129,17 @@ def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, s
     assert {event["code"] for event in recorder.rows["events"]} == codes
 
 
+def test_a_deviation_of_few_rates_is_not_judged_by_the_number_of_operations() -> None:
+    """A short fio has 1,000 operations and three values of its rate, whose deviation is at most range / sqrt(3)."""
+    recorder = Recorder(source_from_bytes(b"1\n2\n3\n", "a.log"))
+    run = recorder.start_run("fio", 1)
+    run.add_counts(1, observations="1000")
+    for line, (name, token) in enumerate({"min": "100", "max": "200", "sd": "57"}.items(), start=1):
+        run.add_metric(f"throughput_{name}", quantity(token, "Mbit/s"), line)
+    check_identities(recorder, {})
+    assert recorder.rows["events"] == []
+
+
 @pytest.mark.parametrize(
     ("loss", "sent", "codes"),
     [

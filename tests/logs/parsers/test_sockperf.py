@@ -410,3 +410,13 @@ def test_a_size_that_a_variable_of_the_shell_hides_is_missing(tmp_path: Path, op
     assert az.parse(file).runs["message_bytes"].astype(object).where(lambda sizes: sizes.notna(), None).tolist() == [
         size
     ]
+
+
+def test_a_server_that_no_client_reached_is_whole(read) -> None:
+    log = read(
+        "sockperf: == version #3.7-no.git == \n"
+        "sockperf: [SERVER] listen on:\n[ 0] IP = 0.0.0.0         PORT = 11999 # TCP\n"
+        "sockperf: Test end (interrupted by user)\nsockperf: No messages were received on the server.\n"
+        "sockperf: cleanupAfterLoop() exit\n"
+    )
+    assert (log.runs[0]["test"], log.runs[0]["status"], log.codes("error")) == ("server", "complete", [])

@@ -396,6 +396,12 @@ class SockperfText(LogReader):
         self.run.add_counts(line.number, received=match[1])
         self.ended = True
 
+    @data(r"No messages were received on the server\.", hint="No messages were")
+    def received_nothing(self, line: Line, match: re.Match[str]) -> None:
+        """Read the end of a server that no client reached."""
+        self.run.set(test="server", status="complete")
+        self.ended = True
+
     @data(r"ERROR: (.{0,300})", hint="ERROR: ")
     @data(r"(No messages were (?:sent|received from the server).{0,200})", hint="No messages were")
     @data(r"(No valid observations found.{0,200})", hint="No valid observations")

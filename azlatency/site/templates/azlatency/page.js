@@ -2,7 +2,7 @@
 // Interaction on a page. Without this script the page still shows all of its content.
 // Words of readers, and what the pages say; search.js reads them, too.
 const ALIKE = {
-  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", kubernetes: "aks",
+  ppg: "proximity placement group", proximity: "placement group", accelnet: "accelerated networking", rtt: "round trip", "rtt/2": "half round trips", "zone-id": "zone id", kubernetes: "aks",
   bandwidth: "throughput", reset: "break", symmetric: "both directions", asymmetric: "both directions",
   "az-id": "zone id", azid: "zone id", gcp: "google cloud", jitter: "tail", licence: "license", credit: "burst", credits: "burst", symmetry: "both directions", commit: "replica", citation: "cite", price: "prices", cost: "prices", failover: "failover times", outlier: "slowest",
 };

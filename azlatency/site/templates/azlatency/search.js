@@ -49,12 +49,12 @@ document.addEventListener("DOMContentLoaded", () => {
     const phrase = field.value.toLowerCase().trim().replace(/\s+/g, " "), together = entry => groups.length > 1 && entry.low.includes(phrase);
     const found = groups.length ? entries.filter(entry => groups.every(group => group.some(word => has(entry.whole, word)))) : [];
     const titled = entry => groups.every(group => group.some(word => has(entry.title.toLowerCase(), word)));
-    // Prose comes last. Else, a text that has the words itself comes before one whose page or heading has them; the
+    // Prose comes last, but for pages of that title. Else, a text that has the words itself comes before one whose page or heading has them; the
     // answers of the pages of that title are first, as are the questions of the first page.
     const points = entry => [
-      ORDER[entry.kind] === "text" ? -1000 : 0, 10 * own(entry), entry.kind ? 0 : 8 * headed(entry), together(entry) ? 20 : 0,
+      ORDER[entry.kind] === "text" && !titled(entry) ? -1000 : 0, 10 * own(entry), entry.kind ? 0 : 8 * headed(entry), together(entry) ? 20 : 0,
       entry.url.startsWith("index.html#") && headed(entry) ? 12 : 0,
-      entry.url.endsWith("#findings_answer") ? (titled(entry) ? 30 : 5) : 0, -entry.kind,
+      entry.url.endsWith("#findings_answer") ? (titled(entry) ? 30 : 5) : 0, entry.url.includes("00_summary") ? 2 : 0, -entry.kind,
     ];
     const rank = new Map(found.map(entry => [entry, points(entry).reduce((sum, each) => sum + each)]));
     found.sort((a, b) => rank.get(b) - rank.get(a));
