@@ -135,7 +135,7 @@ def test_a_deviation_of_few_rates_is_not_judged_by_the_number_of_operations() ->
     run = recorder.start_run("fio", 1)
     run.add_counts(1, observations="1000")
     for line, (name, token) in enumerate({"min": "100", "max": "200", "sd": "57"}.items(), start=1):
-        run.add_metric(f"throughput_{name}", quantity(token, "Mbit/s"), line)
+        run.add_metric(f"throughput_{name}", quantity(token, "Mbits/sec"), line)
     check_identities(recorder, {})
     assert recorder.rows["events"] == []
 
