@@ -189,7 +189,10 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
             inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
             # An entry would join runs that the other one tells apart; and it chooses no run by an inherited label.
             labels = zip(apart["scenario"].astype(str), apart["heading"].fillna(""), strict=True)
-            is_own = all(label.split(JOINED)[0] in heading.split(JOINED) for label, heading in labels)
+            is_own = all(
+                any(fnmatchcase(each, heading_pattern(label.split(JOINED)[0])) for each in heading.split(JOINED))
+                for label, heading in labels
+            )
             inner = [] if has_both.any() or (are_labels and not is_own) else inner
             entries = inner or entries
             which = f"those that differ in their last {'label' if are_labels else 'word'} only are" if inner else _ALL
@@ -210,7 +213,7 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     names = scenarios if are_labels else files
     kinds: dict[str, list[str]] = {}
     for name in names:
-        kinds.setdefault(_LAST_NUMBER.sub("*", literal(name)), []).append(name)
+        kinds.setdefault(_LAST_NUMBER.sub("*", heading_pattern(name) if are_labels else literal(name)), []).append(name)
     scenario_of = dict(zip(names, scenarios, strict=True))
     repeated = {
         kind: alike
@@ -292,6 +295,11 @@ def _by_last_word(scenario_of: Mapping[str, str], other_files: Collection[str], 
     return _limited([["[[run]]", _log_of(alike), *toml_lines(scenario=level)] for level, alike in levels.items()])
 
 
+def heading_pattern(label: str) -> str:
+    """Return the pattern of a label, whose stars stand for numbers that count."""
+    return literal(label).replace("[*]", "*")
+
+
 def _limited(entries: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of the first entries, and how many more there are."""
     more = len(entries) - _MOST
@@ -311,7 +319,7 @@ def _by_heading(scenarios: Sequence[str], files: Sequence[str]) -> list[str]:
     of_outer = [{chain[: len(each)] for chain in chains if each[-1] in chain} for each in outer]
     if most < 2 or len(outer) < 2 or any(len(each) > 1 for each in of_outer) or len({*headings}) < len(headings):
         return []
-    chosen = [toml_lines(transcript=_glob(files), heading=literal(each), scenario=each) for each in headings]
+    chosen = [toml_lines(transcript=_glob(files), heading=heading_pattern(each), scenario=each) for each in headings]
     return _limited([["[[run]]", *lines] for lines in chosen])
 
 

@@ -38,7 +38,7 @@ from azlatency.studies.manifest.names import (
     without_gap,
 )
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS, _NUMBER = re.compile(r"\d+"), re.compile(r"(\d+)")
 #: The number of a run in a command: ``make bench RUN=2``, ``./bench.sh --run 2``; ``--runs 2`` is how many.
 _RUN = re.compile(r"\b(?:run|trial|attempt|round)[= ]\d{1,4}\b", re.IGNORECASE)
 #: What is assumed of a run, in the column ``assumed``.
@@ -375,11 +375,11 @@ def labels_apart(
     parts = [_parts(heading) for heading in headings]
     compared = _compared_parts(parts, ends or [()] * len(parts))
     common = set.intersection(*map(set, compared)) | {""}
-    # Labels that differ in a counter only are shown as the first of them.
-    shown: dict[str, str] = {}
+    alike: dict[str, list[str]] = {}
     for texts, keys in zip(parts, compared, strict=True):
         for text, key in zip(texts, keys, strict=True):
-            shown.setdefault(key, text.strip(_MARKS))
+            alike.setdefault(key, []).append(text.strip(_MARKS))
+    shown = {key: _common(texts) for key, texts in alike.items()}
     apart = [JOINED.join(shown[key] for key in dict.fromkeys(keys) if key not in common) for keys in compared]
     counting: dict[str, set[tuple[str, ...]]] = {}
     for label, texts in zip(apart, parts, strict=True):
@@ -390,6 +390,14 @@ def labels_apart(
         for label, those in counting.items()
     }
     return [(label, counts[label]) for label in apart]
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return labels that differ in a number only with a star in its place, others as the first: "round * zone 1"."""
+    pieces = {tuple(_NUMBER.split(text)) for text in texts}
+    if len({len(each) for each in pieces}) > 1 or len({each[::2] for each in pieces}) > 1:
+        return texts[0]
+    return "".join(words[0] if len({*words}) == 1 else "*" for words in zip(*pieces, strict=True))
 
 
 def _parts(heading: str | None) -> list[str]:

@@ -13,7 +13,14 @@ from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.studies.manifest.names import is_result
-from azlatency.studies.runs.treatments import FROM_LABEL, FROM_NAME, NUMBER_COUNTS, treatments, with_inherited
+from azlatency.studies.runs.treatments import (
+    FROM_LABEL,
+    FROM_NAME,
+    NUMBER_COUNTS,
+    labels_apart,
+    treatments,
+    with_inherited,
+)
 
 
 def scenarios(files: Sequence[str], headings: Sequence[str | None] | None = None) -> list[str | None]:
@@ -321,3 +328,9 @@ def test_a_number_in_front_of_a_treatment_and_a_word_said_twice_are_kept() -> No
     assert scenarios(["01_default.txt", "02_bbr.txt"]) == ["01_default", "02_bbr"]
     assert scenarios(["vm_ping_by_ping.txt", "vm_ping_by_udp.txt"]) == ["ping ping", "ping udp"]
     assert scenarios(["az1-az1/x", "az1-az2/x"]) == ["az1-az1", "az1-az2"]
+
+
+def test_labels_that_count_are_shown_with_a_star_for_the_number() -> None:
+    labels = [f"round {number} zone 1 -> zone {zone}" for number in (1, 2, 3) for zone in (2, 3)]
+    assert [label for label, _ in labels_apart(labels)][:2] == ["round * zone 1 -> zone 2", "round * zone 1 -> zone 3"]
+    assert len({label for label, _ in labels_apart(labels)}) == 2
