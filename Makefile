@@ -109,7 +109,7 @@ test-all: MARKS := not slow
 test-all: test ## run make test with the costly tests (continuous integration does)
 
 .PHONY: test-matrix
-test-matrix: setup ## run make test with every installed Python of 3.11 to 3.14
+test-matrix: setup ## run make test-all with every installed Python of 3.11 to 3.14
 	@$(PY) -m uv tool run --quiet nox==$(NOX_VERSION)
 
 .PHONY: test-slow

@@ -26,10 +26,10 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 @nox.session(python=PYTHONS, venv_backend="venv", download_python="never")
 def test(session: nox.Session) -> None:
-    """Run the same targets as on the Python of `make test`."""
+    """Run the same targets as on the Python of `make test-all`."""
     # Relative, because make does not accept a path with blanks.
     environment = os.path.relpath(session.virtualenv.location)
-    session.run("make", "test", f"VENV={environment}", *session.posargs, external=True)
+    session.run("make", "test-all", f"VENV={environment}", *session.posargs, external=True)
 
 
 @nox.session(python=PYTHONS, venv_backend="venv", download_python="never")
