@@ -187,13 +187,13 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
         return f"{what}: {result}; {', '.join(words)}"
     apart = frame[frame["verdict"] == "different"]
     result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}{also_within(counts)}"
-    if steady(apart).empty:
+    if (named := steady(apart)).empty:
         return result
-    method, largest = most_apart(steady(apart))
+    method, largest = most_apart(named)
     if not largest:
         return f"{result}; ratio {ratio_range(apart['ratio'])}"
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
-    most = "most " if len(steady(apart)) > len(largest) else ""
+    most = "most " if len(named) > len(largest) else ""
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
 
 

@@ -159,9 +159,9 @@ def _answer(found: pd.DataFrame, before: str) -> tuple[str, list[list[Ref]]]:
         return f"No change beyond the margin is shown since {before}: of {number}, {listed}.", []
     changed = judged[judged["verdict"] == "different"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     since = f"{len(changed)} of {number} with {before} show a difference{in_drift(changed)}{also_within(counts)}"
-    if steady(changed).empty:
+    if (named := steady(changed)).empty:
         return f"{since}: no one ratio holds, see the page *History*.", []
-    most = steady(changed).iloc[0]
-    largest = "the largest" if len(steady(changed)) == len(changed) else "the largest without drift"
+    most = named.iloc[0]
+    largest = "the largest" if len(named) == len(changed) else "the largest without drift"
     largest = f"{largest}: {most['what']}: **{times(most['ratio'], 'the value before')}**."
     return f"{since}; {largest}", [[RunsRef(tuple(most["run_ids"].split()), "typical")]]

@@ -30,6 +30,8 @@ from azlatency.studies.format import format_value, one_prefix, plain
 from azlatency.studies.runs.groups import grouped
 
 _ENDS = ["first", "second"]
+#: Pairs of zones, and the middle of their runs.
+_Pairs = dict[tuple[str, str], float]
 #: A pair is drawn as far from this multiple of the shortest pair on.
 _FAR_FROM = 3.0
 #: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map: a page wide, narrow.
@@ -68,20 +70,24 @@ def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULAT
         return Note(f"No chart: {len(names)} zones are too many; the charts of the paths show them.")
     quantity, like = pairs["quantity"].iloc[0], one_prefix(pairs["value"], "ns")
     edges["times"] = [_times(edge, like) for edge in edges.to_dict("records")]
-    caption = f"{capitalised(quantity)}, by pair of zones: "
+    caption, found = f"{capitalised(quantity)}, by pair of zones: ", pair_differences(across)
+    near, far = _ends_of(across, edges, found)
     if len(names) > (_MOST_NARROW if sheet.narrow else _MOST_ZONES):
         figure = _heat_map(sheet, edges, names)
         caption += "the middle of the median runs of its paths, in µs."
     else:
-        figure, far = _map(sheet, edges, names, near=_ends_of(across, edges)[0])
+        figure, has_far = _map(sheet, edges, names, near=near)
         caption += _shown(edges)
         if edges["truth"].notna().any():
             caption += f" {CONFIGURED}"
-        if far:
+        if has_far:
             caption += f" Orange, dashed: at least {plain(_FAR_FROM)} times the shortest pair."
     starts = ("inside " + edges["first"]).where(edges["inside"], edges["first"] + " – " + edges["second"])
     words = [f"{start}: {' '.join(times.split())}" for start, times in zip(starts, edges["times"], strict=True)]
-    return Chart(figure, caption, "\n".join(words), title=_title(across, edges[~edges["inside"]], quantity, like))
+    if len(found.paths) and (found.paths["n"] == 1).all():
+        quantity = f"{quantity}, one run each"
+    title = _title(edges[~edges["inside"]], near, far, quantity, like)
+    return Chart(figure, caption, "\n".join(words), title=title)
 
 
 def _edges(pairs: pd.DataFrame, truths: Mapping[str, float]) -> pd.DataFrame:
@@ -110,14 +116,10 @@ def _edges(pairs: pd.DataFrame, truths: Mapping[str, float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float | None) -> str:
+def _title(edges: pd.DataFrame, near: _Pairs, far: _Pairs, quantity: str, like: float | None) -> str:
     """Say from where to where the pairs of zones reach; pairs that are tied are named together."""
     by_ends = edges.set_index(_ENDS)
-    middles: dict[tuple[str, str], float] = by_ends["middle"].to_dict()
-    found = pair_differences(across)
-    if len(found.paths) and (found.paths["n"] == 1).all():
-        quantity = f"{quantity}, one run each"
-    near, far = _ends_of(across, edges)
+    middles: _Pairs = by_ends["middle"].to_dict()
 
     def end(chosen: Iterable[tuple[str, str]]) -> str:
         return span([value for ends in chosen for value in by_ends.at[ends, "shown"]], "ns", like=like)
@@ -128,10 +130,9 @@ def _title(across: pd.DataFrame, edges: pd.DataFrame, quantity: str, like: float
     return f"From {ends[0]} to {ends[1]}, {quantity}"
 
 
-def _ends_of(across: pd.DataFrame, edges: pd.DataFrame) -> list[dict[tuple[str, str], float]]:
+def _ends_of(across: pd.DataFrame, edges: pd.DataFrame, found: PathDifferences) -> list[_Pairs]:
     """Return the nearest pairs of zones and the farthest ones, those that are tied together."""
-    found = pair_differences(across)
-    middles: dict[tuple[str, str], float] = edges[~edges["inside"]].set_index(_ENDS)["middle"].to_dict()
+    middles: _Pairs = edges[~edges["inside"]].set_index(_ENDS)["middle"].to_dict()
     return [_tied(across, middles, choose(middles, key=middles.__getitem__), found) for choose in (min, max)]
 
 

@@ -43,10 +43,10 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
     size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
     # Equal values stand above each other, and must not reach the next row.
     equal = max(Counter(zip(rows, values, strict=True)).values())
-    low, high = sorted(axis.get_ylim())
-    pitch = axis.get_window_extent().height / axis.figure.dpi * 72 / (high - low)
+    limits = axis.get_ylim()
+    pitch = axis.get_window_extent().height / axis.figure.dpi * 72 / abs(limits[1] - limits[0])
     size = min(size, max(_SMALLEST, 0.8 * pitch / equal - line))
-    limits, ticks, names = axis.get_ylim(), axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
+    ticks, names = axis.get_yticks(), [item.get_text() for item in axis.get_yticklabels()]
     seaborn.swarmplot(
         x=values,
         y=rows,

@@ -268,8 +268,9 @@ def set_labels(
         # Of several labels, those above the last are of a section, unless they end the run above: "end of run 1".
         is_end = [_CLOSES.match(each.text) or _DIGITS.sub("", each.text) in below for each in written[:-1]]
         written = [each for each, ends in zip(written, [*is_end, False], strict=False) if not ends]
-        between = _of_tools(tools, spans[place - 1][0] if place else 0, spans[place][0])
-        written = sorted([*written, *between], key=attrgetter("line"))
+        start, end = spans[place - 1][0] if place else 0, spans[place][0]
+        written += [each for each in tools if start < each.line < end]
+        written.sort(key=attrgetter("line"))
         own = [each._replace(text="") if _names_only(each, run) else each for each in written[-_MOST_LABELS:]]
         labels = _chained(chain, own)
         run["heading"] = JOINED.join(filter(None, (heading, *(each.text for each in labels)))) or None
@@ -279,11 +280,6 @@ def set_labels(
         _add_commands(runs_of_section)
     _add_printed_by(_typed(lines), in_order, [start for start, _ in spans], boundaries)
     _add_hosts(in_order, logs)
-
-
-def _of_tools(tools: Sequence[_Label], above: int, below: int) -> list[_Label]:
-    """Return the labels between two lines that name nothing but a tool."""
-    return [each for each in tools if above < each.line < below]
 
 
 def _names_only(label: _Label, run: Row) -> bool:
