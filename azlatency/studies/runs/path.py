@@ -11,6 +11,7 @@ from typing import Any
 _ARROW = " → "
 _TYPED_ARROW = re.compile(r"\s*(?:→|->)\s*")
 _UNKNOWN = "?"
+_ADDRESS = re.compile(r"[\d.]+|[\da-fA-F:]*:[\da-fA-F:.]*")
 _GOOGLE_REGION, _AMAZON_REGION = re.compile(r"[a-z]+-[a-z]+\d+"), re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d+")
 
 
@@ -42,6 +43,11 @@ class Endpoint:
     def is_unknown(self) -> bool:
         """Whether nothing names the machine or its zone."""
         return self.label is None and self.machine is None and self.zone is None
+
+    @property
+    def has_name(self) -> bool:
+        """Whether its machine is known by more than an address."""
+        return self.machine is not None and not _ADDRESS.fullmatch(self.machine)
 
     def place_name(self) -> str:
         """Return the name of the zone with its region: ``us-east-1b``, ``europe-west1-c``, ``eastus zone 1``."""
@@ -231,14 +237,20 @@ def _agree(pair: tuple[Endpoint, Endpoint], other: tuple[Endpoint, Endpoint]) ->
 
 
 def _name_by_zones(paths: Sequence[NetworkPath]) -> list[NetworkPath]:
-    """Name paths by their zones where some logs name the machine of one end only (``zone 1 → 10.0.2.4``)."""
+    """Name paths by their zones where a log names an end by its address or not at all (``zone 1 → 10.0.2.4``)."""
     nameless = {
         (path.client.place, path.server.place)
         for path in paths
-        if (path.client.machine is None) != (path.server.machine is None) and path.client.zone and path.server.zone
+        if path.client.zone and path.server.zone and any(end.machine for end in (path.client, path.server))
+        if not (path.client.has_name and path.server.has_name)
     }
+    by_region = len({region for places in nameless for region, _ in places}) > 1
+
+    def named(end: Endpoint) -> str:
+        return end.place_name() if by_region else _zone_name(end.zone)
+
     return [
-        replace(path, scenario=route(_zone_name(path.client.zone), _zone_name(path.server.zone)))
+        replace(path, scenario=route(named(path.client), named(path.server)))
         if path.scenario is None and (path.client.place, path.server.place) in nameless
         else path
         for path in paths

@@ -89,11 +89,15 @@ def test_zones_of_two_regions_have_different_names() -> None:
     ]
 
 
-def test_the_same_private_address_in_two_regions_is_two_machines() -> None:
-    paths = [Path(end("10.0.0.4", region, "1"), end("10.0.0.5", region, "2")) for region in ("eastus", "westus")]
-    assert texts(*paths) == [
-        "10.0.0.4 in eastus zone 1 → 10.0.0.5 in eastus zone 2",
-        "10.0.0.4 in westus zone 1 → 10.0.0.5 in westus zone 2",
+def test_the_same_names_or_private_addresses_in_two_regions_are_two_paths() -> None:
+    regions = ("eastus", "westus")
+    assert texts(*(Path(end("vm-a", region, "1"), end("vm-b", region, "2")) for region in regions)) == [
+        "vm-a in eastus zone 1 → vm-b in eastus zone 2",
+        "vm-a in westus zone 1 → vm-b in westus zone 2",
+    ]
+    assert texts(*(Path(end("10.0.0.4", region, "1"), end("10.0.0.5", region, "2")) for region in regions)) == [
+        "eastus zone 1 → eastus zone 2",
+        "westus zone 1 → westus zone 2",
     ]
 
 
@@ -109,15 +113,17 @@ def test_a_scenario_of_several_paths_does_not_replace_their_ends() -> None:
     assert texts(*machines) == ["both: 10.0.0.4 → 10.0.0.9", "both: 10.0.0.5 → 10.0.0.9"]
 
 
-def test_zones_name_a_path_if_a_log_names_one_machine_only() -> None:
+def test_zones_name_a_path_if_a_log_names_addresses_or_one_machine_only() -> None:
     """sockperf names its server, iperf3 both ends: the runs belong to one path."""
     one, both = (
         Path(end(zone="1"), end("10.0.2.4", zone="2")),
         Path(end("10.0.1.4", zone="1"), end("10.0.2.4", zone="2")),
     )
     assert texts(one, both) == ["zone 1 → zone 2"] * 2
-    assert texts(both) == ["10.0.1.4 → 10.0.2.4"]
-    assert len(set(texts(one, replace(one, server=end("10.0.2.5", zone="2"))))) == 2, "two servers stay apart"
+    assert texts(both) == ["zone 1 → zone 2"]
+    assert texts(Path(end("vm-a", zone="1"), end("vm-b", zone="2"))) == ["vm-a → vm-b"]
+    for path in (one, both):
+        assert len(set(texts(path, replace(path, server=end("10.0.2.5", zone="2"))))) == 2, "two servers stay apart"
 
 
 def test_a_scenario_of_one_path_names_it() -> None:
