@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
@@ -52,14 +52,15 @@ def assumptions(study: Study | Logs) -> list[str]:
     runs = client_runs(study)
     if not len(runs):
         return []
-    lines = [_drafted(study)] if getattr(study, "info", {}).get("drafted") else []
+    lines = [*_drafted(study)]
+    separating = _by_number if lines else _by_differences
     codes = runs["assumed"].fillna("").str.split()
     used = used_runs(study)
     for code in (ONE_CLIENT, ONE_SERVER):
         count = sum(code in each.split() for each in used["assumed"].fillna(""))
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     # A number that tells nothing apart from anything counts nothing.
-    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs)
+    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs, separating)
     lines += _of_folders(used)
     lines += windows_used(study)
     lines += _ended(study)
@@ -73,7 +74,9 @@ def assumptions(study: Study | Logs) -> list[str]:
     return [*lines, *doubtful_rows(study)]
 
 
-def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
+def _counted(
+    repeated: pd.DataFrame, runs: pd.DataFrame, separating_names: Callable[[pd.DataFrame, pd.DataFrame], list[str]]
+) -> Iterator[str]:
     """Yield which numbers are assumed to count repeats, of names and of labels, and the lines that separate them."""
     counted = repeated[repeated["assumed"].fillna("").str.contains(NUMBER_COUNTS)]
     numbers = [tuple(counting_labels(heading.split(JOINED))) for heading in counted["heading"].fillna("")]
@@ -82,7 +85,7 @@ def _counted(repeated: pd.DataFrame, runs: pd.DataFrame) -> Iterator[str]:
     letters = {levels_of(file)[-1][-2:] for file in counted["file"][by_name]}
     what = "letter" if len(letters) > 1 and all(map(_LETTER.fullmatch, letters)) else "number"
     for where, those, separating in (
-        (f"the last {what} in the names of these files counts repeats", counted[by_name | ~by_label], _separating),
+        (f"the last {what} in the names of these files counts repeats", counted[by_name | ~by_label], separating_names),
         ("labels that differ in a number or in the time only count repeats", counted[by_label], _by_label),
     ):
         if len(those):
@@ -114,8 +117,17 @@ def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
     return [head, *(f"    {line}" for line in _limited([["[[run]]", *lines] for lines in chosen]))]
 
 
-def _separating(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
-    """Return the line that keeps logs apart by the numbers of their names."""
+def _by_number(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the entries that keep logs apart by their last number, if the pattern of the study reads all else."""
+    names = {_LAST_NUMBER.sub("{scenario}", split_path(file)[-1]) for file in counted["file"]}
+    if len(names) > _MOST or runs["scenario"].notna().any() or any({*"*{}"} & {*file} for file in counted["file"]):
+        return []
+    entries = [line for name in sorted(names) for line in ("[[run]]", *toml_lines(pattern=name))]
+    return ["; if it names a thing, add to the end of study.toml:", *(f"    {line}" for line in entries)]
+
+
+def _by_differences(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the line that keeps logs apart by all words that differ between their names."""
     files = below_common_folder(counted["file"], runs["file"])
     if counted["assumed"].str.contains(FROM_LABEL).any():
         return []  # a pattern would join runs of one file that labels tell apart
@@ -156,10 +168,11 @@ def _scenario(patterns: Iterable[str], file: str) -> str:
     return next((values["scenario"] for values in found if values), "")
 
 
-def _drafted(study: Study | Logs) -> str:
-    given = getattr(study, "info", {}).get("pattern") or []
-    patterns = [given] if isinstance(given, str) else given
-    return f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}" if patterns else ""
+def _drafted(study: Study | Logs) -> Iterator[str]:
+    info = getattr(study, "info", {})
+    given = (info.get("drafted") and info.get("pattern")) or []
+    if patterns := [given] if isinstance(given, str) else given:
+        yield f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}"
 
 
 #: The number of a kind of names, with what separates it.
@@ -364,7 +377,7 @@ def _doubtful(study: Study | Logs, every_run: pd.DataFrame) -> Iterator[str]:
                 "name a thing"
             )
             yield "  if it does, add an entry for each to the end of study.toml:"
-            entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0])))
+            entry = toml_lines(log=literal(files[0]), scenario=" ".join(levels_of(files[0].rpartition("!")[2])))
             one_entry = [f"    {line}" for line in ("[[run]]", *entry)]
             yield from _by_label(group, every_run)[1:] if of_labels else one_entry
             yield "  if it counts repeats, add instead:"

@@ -369,6 +369,24 @@ def test_the_line_that_separates_runs_describes_all_of_them_and_joins_none(
         assert [estimate.n for estimate in estimates] == [1] * len(files)
 
 
+def test_beside_a_drafted_pattern_the_line_that_separates_runs_leaves_their_zones(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    logs(folder, "az1_to_az2/lat_1.log", "az1_to_az2/lat_2.log", "az1_to_az3/lat_1.log", "az1_to_az3/lat_2.log")
+    drafted = '[study]\ndrafted = true\npattern = "az{zone}_to_az{peer_zone}/*"\n'
+    (folder / "study.toml").write_text(drafted, "utf-8")
+    found = assumptions(in_memory(folder))
+    assert found[1:4] == [
+        "assumed: the last number in the names of these files counts repeats (4 runs); if it names a thing, add to the "
+        "end of study.toml:",
+        "    [[run]]",
+        '    pattern = "lat_{scenario}.log"',
+    ]
+    (folder / "study.toml").write_text("\n".join([drafted, *found[2:4]]), "utf-8")
+    assert sorted(map(str, az.latency(in_memory(folder))["path"])) == [
+        f"{number}: zone 1 → zone {zone}" for number in (1, 2) for zone in (2, 3)
+    ]
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize(
     "groups",
