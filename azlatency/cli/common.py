@@ -165,7 +165,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Turn raw latency and throughput logs into tables, reports and comparisons of availability zones.",
+    help=(
+        "Turn raw latency and throughput logs into tables, reports and comparisons of availability zones.\n\n"
+        "azlatency DUMP (logs, folders, archives) is short for azlatency answer DUMP."
+    ),
     epilog=(
         "Run azlatency COMMAND --help for examples. Run azlatency --install-completion to complete studies and files "
         "in your shell."

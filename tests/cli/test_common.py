@@ -119,6 +119,7 @@ def test_no_module_of_the_working_directory_is_imported(arguments: tuple[str, ..
 def test_without_arguments_the_help_has_lines() -> None:
     result = azlatency()
     assert result.returncode == 0 and "\n\n  Turn raw latency" in result.stdout and not result.stderr
+    assert "\n\n  azlatency DUMP (logs, folders, archives) is short for" in result.stdout
 
 
 def test_the_help_lists_the_commands_in_the_order_of_work_and_no_python_types() -> None:
