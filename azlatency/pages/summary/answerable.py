@@ -136,7 +136,7 @@ _PAGES = (
     ),
     _Page(
         "04_zone_pair_asymmetry", _has_both_directions, "Is a path slower from one zone than from the other?",
-        "Run the same tool from both ends of each pair, in at least six rounds.", "both directions of a pair",
+        "Run the same tool from both ends of each pair, in at least seven rounds.", "both directions of a pair",
     ),
     _Page(
         "05_placement", _has_placements, "What does the placement of two machines cost?",
