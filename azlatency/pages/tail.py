@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing, number_format
+from azlatency.kit.changes import when
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
 from azlatency.kit.findings import act, answer, has_flag, info
@@ -18,12 +19,15 @@ from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
+from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.within_run.tail_by_run import LEVELS
-from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
+from azlatency.studies.emulation import NOT_EMULATED, planted_changes, sums_of_both_directions
 from azlatency.studies.format import format_interval, format_value, one_prefix, percent, plain
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.tail_by_run import RunTails
+    from azlatency.studies.store.study import Study
 
 _NAMES = dict(zip(LEVELS, ("p50", "p99", "p99.9", "p99.99", "one in a million"), strict=True))
 #: Levels that a finding names, most runs that findings name, and most runs of the chart.
@@ -256,15 +260,20 @@ def at_random_moments(found: RunTails) -> Table | Note:
 
 
 def find(
-    runs: pd.DataFrame, found: RunTails, quantiles: pd.DataFrame, shares: pd.DataFrame, typical: pd.DataFrame
+    data: Study,
+    runs: pd.DataFrame,
+    found: RunTails,
+    quantiles: pd.DataFrame,
+    shares: pd.DataFrame,
+    typical: pd.DataFrame,
 ) -> Findings:
     """Say the p99 of each path, and the share above the limit.
 
     ``quantiles``: printed percentiles; ``shares``: those above the limit, from printed percentiles; ``typical``:
-    `azlatency.summarize` of ``p99_ns`` of ``runs``.
+    `azlatency.summarize` of ``p99_ns`` of ``runs``, which are those of ``data``.
     """
     sentence, refs = answer_of(runs, "p99_ns", typical, "p99", "ns")
-    findings = [answer(sentence, refs)] if sentence else []
+    findings = [answer(sentence, refs), *_over_levels(data, runs, typical)] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
@@ -284,6 +293,38 @@ def find(
     elif not findings:
         findings.append(info("No percentile from p99 on has an interval."))
     return Findings.of(findings)
+
+
+def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list[Finding]:
+    """Say the p99 (of the median run) before and after a change within the runs of a path."""
+    repeated = set(typical.loc[typical["estimate"].notna(), "method"])
+    own = runs[runs["p99_ns"].notna() & runs["method"].isin(repeated)]
+    if own.empty:
+        return []
+    late = {
+        path: (f"round {first} (planted)", own.index[own["round"] >= first])
+        for links, first in planted_changes(data)
+        for path in links
+    }
+    found = history(data)
+    of_round_trips = found.changes[found.changes["metric"].isin(["mean", "median", "p99"])]
+    for change in of_round_trips.drop_duplicates("what", keep="last").to_dict("records"):
+        points = found.points[found.points["what"] == change["what"]]
+        ids = " ".join(points.loc[points["position"] >= change["at"], "run_ids"]).split()
+        late.setdefault(change["path"], (f"the change {when(change)}", pd.Index(ids)))
+    parts = []
+    for (path, method), of_path in grouped(own[own["path"].isin(list(late))], ["path", "method"]):
+        what, ids = late[path]
+        is_late = of_path.index.isin(ids)
+        if not is_late.all() and is_late.any():
+            before, after = (float(of_path.loc[side, "p99_ns"].median()) for side in (~is_late, is_late))
+            values = (format_value(value, "ns", like=max(before, after)) for value in (before, after))
+            parts.append(f"{path} ({method}) {' before and '.join(values)} since {what}")
+    if not parts:
+        return []
+    more = [f"{len(parts) - _MOST_FINDINGS} more"] if len(parts) > _MOST_FINDINGS else []
+    listed = "; ".join([*parts[:_MOST_FINDINGS], *more])
+    return [info(f"The level changed within these runs, so that one p99 describes neither level: {listed}.")]
 
 
 def _shares(ranged: pd.DataFrame) -> str:
