@@ -335,7 +335,9 @@ def _shares(ranged: pd.DataFrame) -> str:
     ends = [worst] if best["estimate"] == worst["estimate"] else [best, worst]
     values = " to ".join(f"**{percent(row['estimate'], 2)}** on {row['path']}" for row in ends)
     intervals = " and ".join(
-        " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"])) for row in ends
+        " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"]))
+        + f" on {row['path']}" * (len(ends) > 1)
+        for row in ends
     )
     values += ", interpolated between printed percentiles" * any("interpolated" in row["flags"] for row in ends)
     return (
