@@ -11,7 +11,7 @@ from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, inter
 from azlatency.kit.changes import when
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
-from azlatency.kit.findings import act, answer, has_flag, info
+from azlatency.kit.findings import act, answer, count_or_names, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import between, count, estimated, flags, number, table, text
@@ -273,7 +273,8 @@ def find(
     `azlatency.summarize` of ``p99_ns`` of ``runs``, which are those of ``data``.
     """
     sentence, refs = answer_of(runs, "p99_ns", typical, "p99", "ns")
-    findings = [answer(sentence, refs), *_over_levels(data, runs, typical)] if sentence else []
+    changed, levels = _over_levels(data, runs, typical)
+    findings = [answer(sentence + changed, refs), *levels] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
@@ -295,12 +296,12 @@ def find(
     return Findings.of(findings)
 
 
-def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list[Finding]:
-    """Say the p99 (of the median run) before and after a change within the runs of a path."""
+def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> tuple[str, list[Finding]]:
+    """Name the paths whose level changed within their runs; a finding has the p99 of the median run at each level."""
     repeated = set(typical.loc[typical["estimate"].notna(), "method"])
     own = runs[runs["p99_ns"].notna() & runs["method"].isin(repeated)]
     if own.empty:
-        return []
+        return "", []
     late = {
         path: (f"round {first} (planted)", own.index[own["round"] >= first])
         for links, first in planted_changes(data)
@@ -312,19 +313,21 @@ def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list
         points = found.points[found.points["what"] == change["what"]]
         ids = " ".join(points.loc[points["position"] >= change["at"], "run_ids"]).split()
         late.setdefault(change["path"], (f"the change {when(change)}", pd.Index(ids)))
-    parts = []
+    names, parts = [], []
     for (path, method), of_path in grouped(own[own["path"].isin(list(late))], ["path", "method"]):
         what, ids = late[path]
         is_late = of_path.index.isin(ids)
         if not is_late.all() and is_late.any():
             before, after = (float(of_path.loc[side, "p99_ns"].median()) for side in (~is_late, is_late))
             values = (format_value(value, "ns", like=max(before, after)) for value in (before, after))
+            names.append(path)
             parts.append(f"{path} ({method}) {' before and '.join(values)} since {what}")
     if not parts:
-        return []
+        return "", []
     more = [f"{len(parts) - _MOST_FINDINGS} more"] if len(parts) > _MOST_FINDINGS else []
     listed = "; ".join([*parts[:_MOST_FINDINGS], *more])
-    return [info(f"The level changed within these runs, so that one p99 describes neither level: {listed}.")]
+    sentence = f" The level changed within the runs of {count_or_names(names)}: one p99 describes neither level."
+    return sentence, [info(f"p99 of each level: {listed}.")]
 
 
 def _shares(ranged: pd.DataFrame) -> str:
