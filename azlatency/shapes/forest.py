@@ -239,6 +239,8 @@ class _Panel:
         beside: int,
     ) -> None:
         self.sheet, self.axis, self.unit = sheet, axis, unit
+        #: Room for half a mark at the ends of a narrow axis.
+        self.room = 0.12 if sheet.narrow else 0.0
         self.verdict, self.truth, self.edge = further
         self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
         name, value, low, high = columns
@@ -264,7 +266,7 @@ class _Panel:
             # An end is only cut where no mark is drawn on it; the nearer one is always shown.
             nearer = sorted(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf)
             places += [end for end in nearer[: 2 if of_marks else 1] if pd.notna(end)]
-        reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
+        reach = max(abs(math.log(place)) for place in places if place > 0) * (1.08 + self.room)
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
         of_rows = [float(each) for each in self.frame[margin]] if isinstance(margin, str) else [margin]
         draw.equivalence(self.axis, of_rows[0] if len({*of_rows}) == 1 else None)
@@ -293,8 +295,8 @@ class _Panel:
         has_both_signs = min(ends) < 0
         logarithmic = least > 0 and most > _LOGARITHMIC * least and not has_both_signs
         # A mark on 0 is drawn whole.
-        left = 0.0 if least else -0.03 * most
-        left, right = (least / 1.5, most * 1.2) if logarithmic else (left, 1.06 * most or 1.0)
+        left = 0.0 if least else -(0.03 + self.room / 2) * most
+        left, right = (least / 1.5, most * 1.2) if logarithmic else (left, (1.06 + self.room) * most or 1.0)
         if has_both_signs:
             left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)

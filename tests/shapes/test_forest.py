@@ -216,13 +216,19 @@ def test_a_mark_at_an_end_is_drawn_whole() -> None:
     shares = pd.DataFrame(
         {"pair": ["a", "b"], "tool": "ping", "ratio": [0.0, 4.0], "ratio_low": 0.0, "ratio_high": 5.0}
     )
-    for chart in (drawn(reported, verdict="verdict", margin=0.05), drawn(shares)):
-        axis = chart.figure.axes[0]
-        box, width = axis.get_window_extent(), 3.5 / 72 * chart.figure.dpi
-        places = [place for line in axis.lines if len(line.get_xdata()) for place in line.get_xdata()]
-        pixels = [
-            axis.transData.transform((float(place), 0))[0]
-            for place in places
-            if float(place) > 0 or axis.get_xscale() == "linear"
-        ]
-        assert box.x0 + width <= min(pixels) and max(pixels) <= box.x1 - width
+    for width in ("double", "single"):
+        charts = [drawn(reported, verdict="verdict", margin=0.05, width=width), drawn(shares, width=width)]
+        for chart in charts:
+            assert_marks_are_whole(chart)
+
+
+def assert_marks_are_whole(chart: Chart) -> None:
+    axis = chart.figure.axes[0]
+    box, width = axis.get_window_extent(), 3.5 / 72 * chart.figure.dpi
+    places = [place for line in axis.lines if len(line.get_xdata()) for place in line.get_xdata()]
+    pixels = [
+        axis.transData.transform((float(place), 0))[0]
+        for place in places
+        if float(place) > 0 or axis.get_xscale() == "linear"
+    ]
+    assert box.x0 + width <= min(pixels) and max(pixels) <= box.x1 - width
