@@ -67,6 +67,12 @@ def settings(after: Study, before: Study) -> Table | Note:
     return table(shown, "Two imports", columns, source=lambda row: [row["after_ref"], row["before_ref"]])
 
 
+def delays_differ(after: Study, before: Study) -> bool:
+    """Return whether two emulated networks were configured with different delays of a link that both have."""
+    delays = pd.concat([configured_links(study).get("delay_ns") for study in (after, before)], axis="columns").dropna()
+    return bool((delays.nunique(axis="columns") > 1).any())
+
+
 # --- after over before
 
 
@@ -127,9 +133,14 @@ def changes_forest(found: pd.DataFrame) -> Chart | Note:
 # --- findings
 
 
-def find(found: pd.DataFrame, before: str = "") -> Findings:
-    """Say what changed since the study ``before``, what is practically equivalent, and what cannot be compared."""
-    findings = [answer(*_answer(found, f"`{before}`" if before else "the other study"))]
+def find(found: pd.DataFrame, before: str = "", *, reconfigured: bool = False) -> Findings:
+    """Say what changed since the study ``before``, what is practically equivalent, and what cannot be compared.
+
+    ``reconfigured``: as returned by `delays_differ`.
+    """
+    sentence, refs = _answer(found, f"`{before}`" if before else "the other study")
+    known = "The two emulated networks were configured with different delays, so a difference is expected. "
+    findings = [answer(known * reconfigured + sentence, refs)]
     changed = found[(found["verdict"] == "different") & found["ratio_low"].notna()]
     for place, row in enumerate(changed.to_dict("records")):
         ratio, low, high = (format_number(row[name], 3) for name in ("ratio", "ratio_low", "ratio_high"))

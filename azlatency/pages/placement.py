@@ -256,7 +256,10 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
     if steps["ratio_low"].notna().any():
         notes.append("The intervals are not adjusted for multiplicity: about one in 20 misses the true ratio.")
     if steps["base"].nunique() < len(steps) and what == "placement":
-        notes.append("From: the nearest placement of the region; of several paths with it, the first one.")
+        notes.append(
+            "From: the nearest placement of the region; of several paths with it, the first inside a zone of the pair, "
+            "else the first. *Every round trip* subtracts the mean of both zones instead."
+        )
     # Nobody who reads a published series can repeat it.
     shown = shown.drop(columns="flags") if window else shown
     return table(shown, f"One change at a time: {what}", columns, notes, source=_both_sides)

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, Table, interval, is_missing, number_format
+from azlatency.kit.changes import when
 from azlatency.kit.drawing.base import few_of_each
 from azlatency.kit.drawing.draw import brackets
-from azlatency.kit.findings import act, answer, has_flag, info
+from azlatency.kit.findings import act, answer, count_or_names, has_flag, info
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import between, count, estimated, flags, number, table, text
@@ -18,12 +19,15 @@ from azlatency.kit.titles import by_method, extremes
 from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
+from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.within_run.tail_by_run import LEVELS
-from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
+from azlatency.studies.emulation import NOT_EMULATED, planted_changes, sums_of_both_directions
 from azlatency.studies.format import format_interval, format_value, one_prefix, percent, plain
+from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
     from azlatency.stats.within_run.tail_by_run import RunTails
+    from azlatency.studies.store.study import Study
 
 _NAMES = dict(zip(LEVELS, ("p50", "p99", "p99.9", "p99.99", "one in a million"), strict=True))
 #: Levels that a finding names, most runs that findings name, and most runs of the chart.
@@ -256,15 +260,21 @@ def at_random_moments(found: RunTails) -> Table | Note:
 
 
 def find(
-    runs: pd.DataFrame, found: RunTails, quantiles: pd.DataFrame, shares: pd.DataFrame, typical: pd.DataFrame
+    data: Study,
+    runs: pd.DataFrame,
+    found: RunTails,
+    quantiles: pd.DataFrame,
+    shares: pd.DataFrame,
+    typical: pd.DataFrame,
 ) -> Findings:
     """Say the p99 of each path, and the share above the limit.
 
     ``quantiles``: printed percentiles; ``shares``: those above the limit, from printed percentiles; ``typical``:
-    `azlatency.summarize` of ``p99_ns`` of ``runs``.
+    `azlatency.summarize` of ``p99_ns`` of ``runs``, which are those of ``data``.
     """
     sentence, refs = answer_of(runs, "p99_ns", typical, "p99", "ns")
-    findings = [answer(sentence, refs)] if sentence else []
+    changed, levels = _over_levels(data, runs, typical)
+    findings = [answer(sentence + changed, refs), *levels] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
@@ -286,6 +296,40 @@ def find(
     return Findings.of(findings)
 
 
+def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> tuple[str, list[Finding]]:
+    """Name the paths whose level changed within their runs; a finding has the p99 of the median run at each level."""
+    repeated = set(typical.loc[typical["estimate"].notna(), "method"])
+    own = runs[runs["p99_ns"].notna() & runs["method"].isin(repeated)]
+    if own.empty:
+        return "", []
+    late = {
+        path: (f"round {first} (planted)", own.index[own["round"] >= first])
+        for links, first in planted_changes(data)
+        for path in links
+    }
+    found = history(data)
+    of_round_trips = found.changes[found.changes["metric"].isin(["mean", "median", "p99"])]
+    for change in of_round_trips.drop_duplicates("what", keep="last").to_dict("records"):
+        points = found.points[found.points["what"] == change["what"]]
+        ids = " ".join(points.loc[points["position"] >= change["at"], "run_ids"]).split()
+        late.setdefault(change["path"], (f"the change {when(change)}", pd.Index(ids)))
+    names, parts = [], []
+    for (path, method), of_path in grouped(own[own["path"].isin(list(late))], ["path", "method"]):
+        what, ids = late[path]
+        is_late = of_path.index.isin(ids)
+        if not is_late.all() and is_late.any():
+            before, after = (float(of_path.loc[side, "p99_ns"].median()) for side in (~is_late, is_late))
+            values = (format_value(value, "ns", like=max(before, after)) for value in (before, after))
+            names.append(path)
+            parts.append(f"{path} ({method}) {' before and '.join(values)} since {what}")
+    if not parts:
+        return "", []
+    more = [f"{len(parts) - _MOST_FINDINGS} more"] if len(parts) > _MOST_FINDINGS else []
+    listed = "; ".join([*parts[:_MOST_FINDINGS], *more])
+    sentence = f" The level changed within the runs of {count_or_names(names)}: one p99 describes neither level."
+    return sentence, [info(f"p99 of each level: {listed}.")]
+
+
 def _shares(ranged: pd.DataFrame) -> str:
     """Say the smallest and the largest share above the limit of the method that has the largest."""
     worst = ranged.loc[ranged["estimate"].idxmax()]
@@ -294,7 +338,9 @@ def _shares(ranged: pd.DataFrame) -> str:
     ends = [worst] if best["estimate"] == worst["estimate"] else [best, worst]
     values = " to ".join(f"**{percent(row['estimate'], 2)}** on {row['path']}" for row in ends)
     intervals = " and ".join(
-        " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"])) for row in ends
+        " to ".join(percent(end, 2 if end < 0.5 else 3) for end in (row["low"], row["high"]))
+        + f" on {row['path']}" * (len(ends) > 1)
+        for row in ends
     )
     values += ", interpolated between printed percentiles" * any("interpolated" in row["flags"] for row in ends)
     return (

@@ -166,7 +166,7 @@ def _on_one_clock(intervals: pd.DataFrame) -> pd.DataFrame:
 def _title_of_intervals(
     drawn: pd.DataFrame, chosen: pd.DataFrame, falls: pd.DataFrame, rates: pd.DataFrame | None
 ) -> str:
-    """Say how many rates fall, with an example, or from where to where the median intervals reach."""
+    """Say how many rates fall, with an example, or from where to where the median rates of their intervals reach."""
     if rates is not None and len(falls):
         fallen, tested = falling(rates)
         shown = falls[falls["run_ids"].isin(fallen["run_ids"])]
@@ -177,7 +177,9 @@ def _title_of_intervals(
             )
     middle = grouped(drawn[~drawn["omitted"]], "run_id")["throughput_bit_s"].median().sort_index().astype(float)
     method, by_path = by_method(zip(measured_runs(chosen.loc[middle.index]), middle, strict=True))
-    return extremes("median interval of a single run", by_path, "bit/s", method)
+    length = float((drawn["end_s"] - drawn["start_s"]).median())
+    each = "one-second" if round(length, 1) == 1 else f"{plain(length, 2)}-second"
+    return extremes(f"median {each} rate of a single run", by_path, "bit/s", method)
 
 
 def _fall_words(rate: Row) -> str:

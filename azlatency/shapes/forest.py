@@ -239,6 +239,8 @@ class _Panel:
         beside: int,
     ) -> None:
         self.sheet, self.axis, self.unit = sheet, axis, unit
+        #: Room for half a mark at the ends of a narrow axis.
+        self.room = 0.12 if sheet.narrow else 0.0
         self.verdict, self.truth, self.edge = further
         self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
         name, value, low, high = columns
@@ -259,9 +261,12 @@ class _Panel:
         places = [*frame[value], *(points[value] if points is not None else ()), *(1 + each for each in margins)]
         places += [*frame[self.truth].dropna()] if self.truth else []
         places += [end for name in ends for end in frame[name] if 1 / _FARTHEST < end < _FARTHEST]
-        for ends_of_row in frame.loc[frame[value].isna(), ends].dropna().to_numpy():
-            places.append(min(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf))
-        reach = max(abs(math.log(place)) for place in places if place > 0) * 1.08
+        has_marks = frame[self.verdict].eq("reported") if self.verdict else pd.Series(False, frame.index)
+        for of_marks, ends_of_row in zip(has_marks, frame[ends].where(frame[value].isna()).to_numpy(), strict=True):
+            # An end is only cut where no mark is drawn on it; the nearer one is always shown.
+            nearer = sorted(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf)
+            places += [end for end in nearer[: 2 if of_marks else 1] if pd.notna(end)]
+        reach = max(abs(math.log(place)) for place in places if place > 0) * (1.08 + self.room)
         times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
         of_rows = [float(each) for each in self.frame[margin]] if isinstance(margin, str) else [margin]
         draw.equivalence(self.axis, of_rows[0] if len({*of_rows}) == 1 else None)
@@ -289,7 +294,9 @@ class _Panel:
         most, least = max(ends), min(places)
         has_both_signs = min(ends) < 0
         logarithmic = least > 0 and most > _LOGARITHMIC * least and not has_both_signs
-        left, right = (least / 1.5, most * 1.2) if logarithmic else (0.0, 1.06 * most or 1.0)
+        # A mark on 0 is drawn whole.
+        left = 0.0 if least else -(0.03 + self.room / 2) * most
+        left, right = (least / 1.5, most * 1.2) if logarithmic else (left, (1.06 + self.room) * most or 1.0)
         if has_both_signs:
             left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)

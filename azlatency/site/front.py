@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import Any
 
 from azlatency import __version__
@@ -322,7 +322,7 @@ def pairs(sources: Sequence[Source]) -> tuple[Pairs, ...]:
 def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Say what a commit waits for that needs one of two replicas, for each region of three zones with all their pairs.
 
-    Of several tools, the one that measured most paths.
+    Of more zones, the three whose leader waits least. Of several tools, the one that measured most paths.
     """
     across = [trip for trip in trips if trip["placement"] == "cross_zone"]
     methods = Counter(trip["method"] for trip in across)
@@ -332,22 +332,32 @@ def _majority(trips: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         if trip["method"] == most_paths:
             of_pair = regions.setdefault(str(trip["region"] or ""), {}).setdefault(str(trip["pair"]), [])
             of_pair.append(float(trip["value"]))
-    said, left_out = [], dict[str, list[str]]()
+    said, left_out = [], list[str]()
     like = one_prefix([value for pairs in regions.values() for values in pairs.values() for value in values], "ns")
     for region, pairs in regions.items():
-        zones = sorted({zone for pair in pairs for zone in pair.split("–")})
-        if len(zones) != _REPLICAS or len(pairs) != _REPLICAS:
-            why = "pairs missing" if len(zones) <= _REPLICAS else f"{len(zones)} zones, of which three hold replicas"
-            left_out.setdefault(why, []).append(region)
+        choices = list(_choices_of_three(pairs))
+        if not choices:
+            left_out.append(region)
             continue
         waits: dict[str, list[str]] = {}
-        for zone in zones:
-            nearest = min((values for pair, values in pairs.items() if zone in pair.split("–")), key=max)
+        for zone, nearest in min(choices, key=lambda choice: sorted(map(max, choice.values()), reverse=True)).items():
             waits.setdefault(span(nearest, "ns", like=like), []).append(zone)
         of_zones = "; ".join(f"{wait} in {join_words(names)}" for wait, names in waits.items())
-        said.append(f"{region}: {of_zones}" if len(regions) > 1 else of_zones)
-    others = [f"left out: {join_words(names)} ({why})" for why, names in left_out.items() if said]
+        best = f"least of {len(choices)} choices of three zones: " if len(choices) > 1 else ""
+        said.append(f"{region}: {best}{of_zones}" if len(regions) > 1 else f"{best}{of_zones}")
+    others = [f"left out: {join_words(left_out)} (pairs missing)"] if said and left_out else []
     return (*said, *others)
+
+
+def _choices_of_three(pairs: Mapping[str, list[float]]) -> Iterator[dict[str, list[float]]]:
+    """Yield each choice of three zones with all their pairs: of each zone, the round trips to the nearer of the others.
+
+    ``pairs``: the round trips of each pair, called by its zones in order.
+    """
+    for zones in combinations(sorted({zone for pair in pairs for zone in pair.split("–")}), _REPLICAS):
+        of_choice = ["–".join(two) for two in combinations(zones, 2)]
+        if set(of_choice) <= pairs.keys():
+            yield {zone: min((pairs[pair] for pair in of_choice if zone in pair.split("–")), key=max) for zone in zones}
 
 
 def _names(trips: Sequence[Mapping[str, Any]]) -> tuple[list[str], str]:

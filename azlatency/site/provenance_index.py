@@ -23,6 +23,8 @@ _NAME = re.compile(r"name\s*=\s*[\"'](.{1,300})[\"']")
 #: Begins the source of a place in the study that the manifest calls ``before``.
 BEFORE = "before:"
 _METRICS = {"mean_ns": "rtt_mean", "n": "observations", "throughput_bit_s": "throughput"}
+#: Values that are printed among the percentiles.
+_QUANTILES = {"median_ns": 0.5, "p99_ns": 0.99}
 #: What stands for each run of a reference by its value: the first of these that the run has.
 _FIRST_OF = {
     "": ("throughput", "mean_ns", "median_ns"),
@@ -133,8 +135,8 @@ class ProvenanceIndex:
             return {}
         if value == "percentiles":
             return {run: line for (run, _), line in sorted(self._percentiles.items(), key=lambda item: -item[1])}
-        if value == "median_ns":
-            return {run: line for (run, q), line in self._percentiles.items() if q == 0.5}
+        if value in _QUANTILES:
+            return {run: line for (run, q), line in self._percentiles.items() if q == _QUANTILES[value]}
         lines = self._metric(_METRICS.get(value, value))
         # What stands for a value that is not printed: the replies, and the rate of transactions.
         others = {"n": "received", "mean_ns": "rtt_from_rate"}

@@ -85,6 +85,16 @@ def test_table_picture_and_sentence_say_the_same_row(found: pd.DataFrame) -> Non
     assert "the largest without drift: az2a → az3a, ping 56 B: **0.645×" in text
 
 
+def test_the_answer_says_that_two_emulated_networks_were_configured_differently(found: pd.DataFrame) -> None:
+    # truth.json: 250 µs each way between az2 and az3 in the nights, 325 and 445 µs in the zones.
+    nights, zones = load("emulated-nights"), load("emulated-zones")
+    differ = page.delays_differ(nights, zones)
+    text = str(page.find(found, "emulated-zones", reconfigured=differ))
+    assert text.startswith("Answer: The two emulated networks were configured with different delays")
+    same = page.delays_differ(nights, nights) or page.delays_differ(nights, load("westeurope-azure-cni"))
+    assert "configured" not in str(page.find(found, "emulated-zones", reconfigured=same))
+
+
 def test_each_path_has_a_row_the_largest_change_on_top(found: pd.DataFrame) -> None:
     chart = page.changes_forest(found)
     assert isinstance(chart, Chart)

@@ -286,7 +286,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
     said = [
         *latency.find(runs, pages.typical, means, pages.curves).findings,
         *throughput.find(streams, goodput).findings,
-        *tail.find(runs, tails, pages.curves, tails.above, late).findings,
+        *tail.find(study, runs, tails, pages.curves, tails.above, late).findings,
         *placement.find(conditions, steps, steps[:0], runs).findings,
         *vm_baseline.find(az.baseline(study)).findings,
         *stability.find(nothing_in_time, segments, broken, pages.rates).findings,

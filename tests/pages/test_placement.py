@@ -155,7 +155,7 @@ def test_a_published_series_is_answered_by_its_newest_window_within_each_region(
     assert isinstance(page.single_changes(steps, NO_LINKS, measured.runs), Note)
     table = page.changes(steps, "placement", measured.runs)
     assert isinstance(table, Table) and table.cells[0][-1] == "none: a mean each"
-    assert "of several paths with it, the first one" in table.notes[0] and len(table.notes) == 1
+    assert "the first inside a zone of the pair" in table.notes[0] and len(table.notes) == 1
 
 
 def test_a_study_without_latency_has_notes(zones: Measured) -> None:

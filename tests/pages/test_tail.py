@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,10 +103,10 @@ def test_printed_tables_give_the_share_of_the_best_and_the_worst_run(cni: Study)
     runs = az.latency(cni)
     curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=runs[["path", "method"]])
     printed = printed_exceedances(cni, runs, limit=1e6)
-    text = str(page.find(runs, tails(cni), curves, printed, az.summarize(runs, "p99_ns")))
+    text = str(page.find(cni, runs, tails(cni), curves, printed, az.summarize(runs, "p99_ns")))
     # Five tables of eight percentiles; between two pods of one node at most 31 packets in a million took over 1 ms.
     assert "**0.00061 %** on Single node to **100 %** on AZ2 - AZ3" in text
-    assert "95 % CI 0.0000089 % to 0.0031 % and 99.9 % to 100 %" in text
+    assert "95 % CI 0.0000089 % to 0.0031 % on Single node and 99.9 % to 100 % on AZ2 - AZ3" in text
 
 
 def test_the_frame_of_single_runs_has_no_columns_without_a_value() -> None:
@@ -118,11 +120,28 @@ def test_the_frame_of_single_runs_has_no_columns_without_a_value() -> None:
     assert frames[0].loc[("AZ1 - AZ1", "sockperf TCP 14 B"), "median"] == 157.1
 
 
+def test_a_change_of_level_within_the_runs_of_a_p99_is_said_with_both_levels() -> None:
+    study = load("emulated-nights")
+    runs, found = az.latency(study), tails(study)
+    text = str(page.find(study, runs, found, NOTHING, found.above, az.summarize(runs, "p99_ns")))
+    own = runs[runs["path"] == "az1a → az3a"]
+    levels = [own.loc[side, "p99_ns"].median() / 1e6 for side in (own["round"] < 36, own["round"] >= 36)]
+    assert "The level changed within the runs of az1a → az2a and az1a → az3a: one p99 describes neither" in text
+    assert "az1a → az3a (ping 56 B) {:.2f} ms before and {:.2f} ms since round 36 (planted)".format(*levels) in text
+    steady = runs[runs["path"] == "az2a → az3a"]
+    text = str(page.find(study, steady, found, NOTHING, found.above, az.summarize(steady, "p99_ns")))
+    assert "level changed" not in text
+    # The history of logs without a record of what was planted shows the change of the median.
+    unknown = replace(study, name="unknown")
+    text = str(page.find(unknown, runs, found, NOTHING, found.above, az.summarize(runs, "p99_ns")))
+    assert "az1a → az2a (ping 56 B)" in text and "since the change on 2026-11-24 20:43" in text
+
+
 @pytest.mark.slow
 def test_p99s_of_repeated_runs_are_said_where_no_run_is_long_enough_for_a_tail() -> None:
     study = load("emulated-cloud")
     runs, found = az.latency(study), tails(study)
-    text = str(page.find(runs, found, NOTHING, found.above, az.summarize(runs, "p99_ns")))
+    text = str(page.find(study, runs, found, NOTHING, found.above, az.summarize(runs, "p99_ns")))
     assert "Answer: p99: zone 2 to the others **" in text and "12 runs each" in text
     assert "so the tail beyond p99 is unknown" in text
-    assert "so the tail is unknown" in str(page.find(runs.iloc[:0], found, NOTHING, found.above, NOTHING))
+    assert "so the tail is unknown" in str(page.find(study, runs.iloc[:0], found, NOTHING, found.above, NOTHING))

@@ -49,7 +49,9 @@ def test_intervals_are_those_of_the_log() -> None:
     study = load("westeurope-azure-cni")
     chart = page.throughput_series(study.intervals, az.throughput(study))
     # az1-az3/iperf3.log: ten intervals from 7.26 to 7.62 Gbits/sec, 616 retransmitted segments
-    assert isinstance(chart, Chart)
+    assert isinstance(chart, Chart) and chart.title.startswith(
+        "iperf3 TCP: median one-second rate of a single run from"
+    )
     (line,) = (line for line in chart.alt.splitlines() if line.startswith("AZ1 - AZ3, iperf3 TCP"))
     assert ": 7.26, 8.36," in line and "7.62 Gbit/s; retransmits 616" in line
     assert "Dotted and hollow: omitted by the tool." in chart.caption

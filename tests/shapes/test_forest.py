@@ -206,3 +206,29 @@ def test_an_interval_below_zero_has_its_place_on_the_axis_although_its_value_is_
     frame = FRAME.assign(ratio=[0.3, 0.5, 20.0], ratio_low=[-27.0, -26.0, 1.0], ratio_high=[26.0, 25.0, 30.0])
     axis = drawn(frame, unit=(1.0, "µs")).figure.axes[0]
     assert axis.get_xscale() == "linear" and axis.get_xlim()[0] < -27
+
+
+def test_a_mark_at_an_end_is_drawn_whole() -> None:
+    reported = pd.DataFrame(
+        {"pair": ["a", "b"], "tool": "latte", "ratio": math.nan, "ratio_low": [0.178, 1.1], "ratio_high": [0.198, 1.2],
+         "verdict": "reported"}
+    )  # fmt: skip
+    shares = pd.DataFrame(
+        {"pair": ["a", "b"], "tool": "ping", "ratio": [0.0, 4.0], "ratio_low": 0.0, "ratio_high": 5.0}
+    )
+    for width in ("double", "single"):
+        charts = [drawn(reported, verdict="verdict", margin=0.05, width=width), drawn(shares, width=width)]
+        for chart in charts:
+            assert_marks_are_whole(chart)
+
+
+def assert_marks_are_whole(chart: Chart) -> None:
+    axis = chart.figure.axes[0]
+    box, width = axis.get_window_extent(), 3.5 / 72 * chart.figure.dpi
+    places = [place for line in axis.lines if len(line.get_xdata()) for place in line.get_xdata()]
+    pixels = [
+        axis.transData.transform((float(place), 0))[0]
+        for place in places
+        if float(place) > 0 or axis.get_xscale() == "linear"
+    ]
+    assert box.x0 + width <= min(pixels) and max(pixels) <= box.x1 - width

@@ -53,6 +53,14 @@ def tables(notebook: Path, study: str) -> list[Table]:
     return [value for value in shown_values if isinstance(value, Table)]
 
 
+def test_the_p99_of_a_run_leads_to_the_line_that_prints_it() -> None:
+    study = load("aws-euwest1-lagscope")
+    index = logs_of("aws-euwest1-lagscope").index
+    for run_id in az.latency(study).index:
+        (place,) = index.find([ref_record(RunsRef((run_id,), "p99_ns"))])
+        assert place.what == "number" and [place] == index.find([ref_record(RunsRef((run_id,), q=0.99))])
+
+
 class Row(NamedTuple):
     """A row of a table as a page gets it."""
 

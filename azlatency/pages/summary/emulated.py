@@ -20,12 +20,23 @@ from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.emulation import configured_links, planted_changes, recorded_round_trips, route_changes
-from azlatency.studies.format import count_of, format_number, format_value, join_words, one_prefix, signed_value
+from azlatency.studies.format import (
+    count_of,
+    format_number,
+    format_value,
+    join_words,
+    one_prefix,
+    percent,
+    signed_value,
+)
 from azlatency.studies.runs.path import NetworkPath, route
 from azlatency.studies.runs.throughput import throughput
 
 if TYPE_CHECKING:
     from azlatency.studies.store.study import Study
+
+#: Fewest intervals of which a share of 95 % says something.
+_MANY = 10
 
 
 def emulated(data: Data) -> Answer | None:
@@ -44,6 +55,8 @@ def emulated(data: Data) -> Answer | None:
     held, methods = int(checked["holds"].sum()), set(checked["method"])
     few = binom.cdf(held, len(checked), 0.95) < 0.05
     short = f"; {held} is too few: CPU wake-up time grows with the wait, which no repeat removes" if few else ""
+    expected = f"about {format_number(0.95 * len(checked), 0)} should contain the truth"
+    share = f"Of {len(checked)} intervals at 95 %, {expected}{short}. " if few or len(checked) >= _MANY else ""
     return Answer(
         badge="emulated",
         answer=(
@@ -57,10 +70,7 @@ def emulated(data: Data) -> Answer | None:
             Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
             f" ({worst['method']}).",
         ),
-        inference=(
-            f"Of {len(checked)} intervals at 95 %, about {format_number(0.95 * len(checked), 0)} should contain the "
-            f"truth{short}. The delays were configured on one machine: nothing here describes a cloud.",
-        ),
+        inference=(f"{share}The delays were configured on one machine: nothing here describes a cloud.",),
         dots=tuple(
             dot(
                 step["path"],
@@ -77,9 +87,11 @@ def emulated(data: Data) -> Answer | None:
         f"95 % CI{', all rounds: before and after the change of a route' * bool(route_changes(data.study))}",
         # Where several tools measured, page 08 compares them already.
         next_step=(
-            "Let every tool wait equally long between packets" if len(methods) > 1 else "Measure with a second tool"
+            "Let every tool wait equally long between packets"
+            if len(methods) > 1
+            else "Measure with a second tool that waits less between packets"
         )
-        + ": the CPU wake-up time of the hosts depends on it.",
+        + ": the CPU wake-up time of the hosts grows with that wait.",
     )
 
 
@@ -160,6 +172,6 @@ def _narrow_directions(data: Data) -> Sentence:
         ratio = sides[0]["throughput_bit_s"].median() / sides[1]["throughput_bit_s"].median()
         refs = RunsRef(tuple(str(run) for side in sides for run in side.index), "throughput")
         truth = statistics.median(configured) / statistics.median(back)
-        text += (f"Zone {route(*pair)} carries ", Linked(f"{format_number(ratio, 2)}×", refs))
-        text += (f" what the reverse does (configured {format_number(truth, 2)}×). ",)
+        text += (f"Zone {route(*pair)} carries ", Linked(percent(ratio, 2), refs))
+        text += (f" of what the reverse carries (configured {percent(truth, 2)}). ",)
     return text

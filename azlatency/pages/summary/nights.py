@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
-_WITH_OTHERS = "significant only when tested at the date of other changes"
+_WITH_OTHERS = "not significant by itself, only at the date at which others changed"
 _ONE_STEP = "by one printed step (which may be rounding)"
 #: Where a series is that has ended.
 _EARLIER = "that ended earlier"
@@ -88,7 +88,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
-        doubt = (f" ({_WITH_OTHERS})",) if at_date_of_others(row) else ()
+        doubt = (f" (this one {_WITH_OTHERS})",) if at_date_of_others(row) else ()
         change = (*moved(row), *doubt, *_away(row, late))
         by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.stats.across_runs.main_method import sends_rarely
-from azlatency.stats.across_runs.zone_pairs import pair_of_ends
+from azlatency.stats.across_runs.zone_pairs import is_own_zone
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.selection import newest_windows
@@ -25,8 +25,8 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     """Return the round trip of each path and method whose placement is known.
 
     ``measured``: as returned by `azlatency.stats.placement.conditions`, of a published series of its newest window;
-    ``runs``: those that it was made from, of a published series all windows; ``study``: for the zones of its reported
-    numbers.
+    ``runs``: those that it was made from, of a published series all windows; ``study``: for the percentiles of its
+    samples and of its reported numbers.
 
     One row per path and method: ``placement``, ``pair`` of zones (text, empty if unknown; ``"1–2"``, or ``"1"`` inside
     a zone), ``path``, ``method``, the circumstances of `conditions`, ``lowest_ns`` and ``highest_ns`` of the runs,
@@ -48,12 +48,10 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     tails = latency(study, percentiles=(99.9,))["p99.9_ns"].astype(float)
     groups = dict(iter(grouped(newest, ["path", "method"])))
     earlier = grouped(runs[~runs.index.isin(newest.index)], ["path", "method"]).groups
-    texts = {str(row["scenario"]): row for row in study.reported.to_dict("records")}
     p99_reported = _reported_p99(study.reported)
     rows: list[dict[str, Any]] = []
     for level in kept.to_dict("records"):
         if level["origin"] == "reported":
-            told = texts[level["path"]]
             found = {
                 "lowest_ns": level["lowest"],
                 "highest_ns": level["highest"],
@@ -70,7 +68,6 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 continue
             values, p99 = group[level["value"]].astype(float), group["p99_ns"].astype(float)
             p999 = tails.reindex(group.index)
-            told = group.iloc[0]
             ids = earlier.get(path_method, ())
             series = runs.loc[[*ids, *group.index], level["value"]].astype(float) if len(ids) else values[:0]
             found = {
@@ -85,7 +82,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "most_ns": series.max(),
                 "run_ids": " ".join(map(str, group.index)),
             }
-        rows.append(level | found | {"pair": pair_of_ends(told)})
+        rows.append(level | found)
     frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
     return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64", "published": "bool"})
 
@@ -105,7 +102,7 @@ def _added(frame: pd.DataFrame) -> pd.Series:
     keys = pd.Series(list(map(str, zip(*(frame[name] for name in ALIKE), strict=True))), index=frame.index)
     for label, row in frame[frame["placement"] == "cross_zone"].iterrows():
         alike = inside[keys[inside.index] == keys[label]]
-        own = alike[alike["pair"].isin(row["pair"].split("–"))]
+        own = alike[[is_own_zone(zone, row["pair"]) for zone in alike["pair"]]]
         near = (own if len(own) else alike)["round_trip_ns"]
         if len(near):
             added[label] = row["round_trip_ns"] - near.mean()

@@ -16,6 +16,7 @@ from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compar
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
+from azlatency.stats.across_runs.zone_pairs import is_own_zone, pair_of_ends
 from azlatency.stats.rows import COMPARISON, joined
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.store.study import Study
@@ -36,9 +37,9 @@ METHODS_SHOWN = 3
 _NONE = run_values((), unit="ns")
 
 _CONDITION = [
-    "origin", "path", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest", "resolution",
-    "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence", "statistic",
-    "flags", "assumed", "notes", "run_ids",
+    "origin", "path", "pair", "method", "kind", "region", "peer_region", *FACTORS, "value", "lowest", "highest",
+    "resolution", "superseded", "packets", "what", "estimate", "low", "high", "unit", "n", "scope", "confidence",
+    "statistic", "flags", "assumed", "notes", "run_ids",
 ]  # fmt: skip
 _CHANGE = [
     "factor", "origin", "path", "base_path", "method", "kind", "value", *FACTORS, *(f"base_{name}" for name in FACTORS),
@@ -49,9 +50,9 @@ _TYPES = {"n": "Int64", "n_candidate": "Int64", "n_base": "Int64", "other": "int
           "accelerated_networking": "boolean", "base_accelerated_networking": "boolean",
           "message_bytes": "Int64", "base_message_bytes": "Int64"}  # fmt: skip
 _TEXTS = (
-    "factor", "origin", "path", "base_path", "method", "kind", "region", "peer_region", "placement", "base_placement",
-    "vm_size", "base_vm_size", "value", "unsaid", "what", "verdict", "unit", "scope", "statistic", "flags", "assumed",
-    "notes", "run_ids",
+    "factor", "origin", "path", "pair", "base_path", "method", "kind", "region", "peer_region", "placement",
+    "base_placement", "vm_size", "base_vm_size", "value", "unsaid", "what", "verdict", "unit", "scope", "statistic",
+    "flags", "assumed", "notes", "run_ids",
 )  # fmt: skip
 
 
@@ -61,12 +62,13 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
     ``study``: for its reported numbers; ``runs``: as returned by `azlatency.latency`.
 
     One row per path and method: ``origin`` (``log`` or ``reported``), the ``region`` of the client and the
-    ``peer_region`` of the server (text, empty if unknown), the circumstances ``placement``, ``vm_size`` (text, empty if
-    unknown), ``accelerated_networking`` (boolean) and ``message_bytes`` (Int64), the number that each run counts with
-    (``value``: ``median_ns`` if all runs of the method have one, else ``mean_ns``), its ``lowest`` and ``highest`` in
-    ns, the largest step in which they are printed (``resolution``, ns; NaN if unknown), and the typical run:
-    ``estimate``, ``low`` and ``high`` in ns, ``n`` runs (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text
-    reports for the run of this log; the log counts, and the reported number has no row. ``packets``: those of all runs.
+    ``peer_region`` of the server, their ``pair`` of zones (text, empty if unknown; ``"1"`` inside a zone), the
+    circumstances ``placement``, ``vm_size`` (text, empty if unknown), ``accelerated_networking`` (boolean) and
+    ``message_bytes`` (Int64), the number that each run counts with (``value``: ``median_ns`` if all runs of the method
+    have one, else ``mean_ns``), its ``lowest`` and ``highest`` in ns, the largest step in which they are printed
+    (``resolution``, ns; NaN if unknown), and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
+    (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text reports for the run of this log; the log counts, and
+    the reported number has no row. ``packets``: those of all runs.
     Reported means of a segment are left out.
     """
     logged, reported = _logged(runs, confidence), _reported(study.reported)
@@ -98,6 +100,7 @@ def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
             {
                 "origin": "log",
                 "path": str(path),
+                "pair": pair_of_ends(first),
                 "method": str(method),
                 "kind": " ".join(str(name) for name in named if not pd.isna(name) and name != ""),
                 **_circumstances(first),
@@ -123,6 +126,7 @@ def _reported(reported: pd.DataFrame) -> list[dict[str, Any]]:
         {
             "origin": "reported",
             "path": str(row["scenario"]),
+            "pair": pair_of_ends(row),
             "method": str(row["tool"]),
             "kind": str(row["tool"]),
             **_circumstances(row),
@@ -220,10 +224,10 @@ def changes(
 ) -> pd.DataFrame:
     """Return pairs of rows of `conditions` that differ in one factor only, as far as is known; ``runs``: their runs.
 
-    Placements are compared with the reference of the same method (`REFERENCES`); levels of the other factors with the
-    level before, on the same path. ``margin``: the relative change that is practically equivalent. Logs and reported
-    numbers are paired separately, and reported ones have no ratio. Conditions that differ in a second factor, or have
-    no region in common, are not paired.
+    Placements are compared with the reference of the same method (`REFERENCES`), in a zone of the pair if one was
+    measured (`is_own_zone`); levels of the other factors with the level before, on the same path. ``margin``: the
+    relative change that is practically equivalent. Logs and reported numbers are paired separately, and reported ones
+    have no ratio. Conditions that differ in a second factor, or have no region in common, are not paired.
 
     One row per pair: the ratio of the run values to those of the base with its interval and the verdict, as
     `azlatency.compare` returns them, and the circumstances of both sides (those of the base begin with ``base_``).
@@ -291,7 +295,11 @@ def _pairs(levels: list[dict[str, Any]], factor: Factor) -> Iterable[tuple[Row, 
         if lower:
             # Placements are compared with the reference, levels of other factors with the nearest level below.
             sign = 1 if factor == "placement" else -1
-            yield min(lower, key=lambda base: sign * rank[base[factor]]), other
+            foreign = [not is_own_zone(base["pair"], other["pair"]) for base in lower]
+            yield (
+                min(zip(lower, foreign, strict=True), key=lambda pair: (sign * rank[pair[0][factor]], pair[1]))[0],
+                other,
+            )
 
 
 def _by_number(vm_size: str) -> tuple[int, str]:

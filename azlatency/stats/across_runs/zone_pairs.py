@@ -98,6 +98,11 @@ def pair_of_ends(row: Any) -> str:
     return "" if "" in ends else "–".join(sorted(ends))
 
 
+def is_own_zone(inside: str, pair: str) -> bool:
+    """Return whether a path inside a zone is in a zone of a pair: the reference of what crossing to the other costs."""
+    return bool(inside) and inside in pair.split("–")
+
+
 def short_pair(pair: str) -> str:
     """Return a pair without the words that both names share: "us-south-dal10-a–us-south-dal12-a" is "dal10–dal12"."""
     ends = [re.split(r"[- ]", end) for end in pair.split("–")]

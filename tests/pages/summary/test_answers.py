@@ -127,7 +127,12 @@ def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
 @pytest.mark.costly
 def test_the_next_step_of_an_emulated_study_is_not_a_page_that_it_has() -> None:
     assert load_card("emulated-zones").next_step.startswith("Let every tool wait equally long")
-    assert load_card("emulated-cloud").next_step.startswith("Measure with a second tool")
+    cloud, nights = load_card("emulated-cloud"), load_card("emulated-nights")
+    assert cloud.next_step.startswith("Measure with a second tool that waits less between packets: the CPU wake-up")
+    assert "Zone 3 → 2 carries 50 % of what the reverse carries (configured 50 %)" in plain_sentence(cloud.answer)
+    # Of two intervals, a share of 95 % says nothing.
+    assert "Of 12 intervals at 95 %" in plain_sentence(cloud.inference)
+    assert "should contain" not in plain_sentence(nights.inference)
 
 
 def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
@@ -146,7 +151,7 @@ def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
 def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
     assert card.badge == "replicated" and said(card).startswith(
-        "28 of 29 transfers fall once; the lower rate was watched for "
+        "28 of 29 transfers fall once; the lower rate was observed for "
     )
     # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.2 min**" in said(card)
@@ -333,7 +338,7 @@ def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) ->
     card = summary.make_card(study)
     assert said(card) == (
         "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. "
-        "The lower rate was watched for 9.0 s only."
+        "The lower rate was observed for 9.0 s only."
     )
     assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
 

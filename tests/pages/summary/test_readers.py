@@ -46,11 +46,11 @@ SAID = {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
-        "changed": "series that changed: 10 of 36 across zones, 1 of them significant only when tested at the date of "
-        "other changes, 0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short to test; "
-        "by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
-        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (significant only when tested at "
-        "the date of other changes) (now 2.01 ms in the newest window); "
+        "changed": "series that changed: 10 of 36 across zones, 1 of them not significant by itself, only at the date "
+        "at which others changed, 0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too "
+        "short to test; by 2025-12-14: Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
+        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (this one not significant by itself, "
+        "only at the date at which others changed) (now 2.01 ms in the newest window); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "

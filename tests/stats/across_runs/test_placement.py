@@ -14,7 +14,7 @@ import azlatency as az
 from azlatency.stats.across_runs.placement import Factor, changes, conditions, contradicting, widest_methods
 
 COLUMNS = ["scenario", "tool", "metric", "segment", "value_low", "value_high", "repeats", "placement", "vm_size",
-           "accelerated_networking", "region", "peer_region"]  # fmt: skip
+           "accelerated_networking", "region", "peer_region", "zone", "peer_zone"]  # fmt: skip
 
 
 def measured(
@@ -23,7 +23,7 @@ def measured(
     """Return the runs of a path."""
     blank = {"vm_size": None, "accelerated_networking": None, "message_bytes": 14, "method": "sockperf TCP"}
     named = {"tool": "sockperf", "test": None, "protocol": "tcp", "path": path, "placement": placement}
-    named |= {"region": None, "peer_region": None}
+    named |= dict.fromkeys(("region", "peer_region", "zone", "peer_zone"))
     rows = [
         {**named, **blank, **known, "median_ns": value, "mean_ns": value, "started_at": at}
         for at, value in enumerate(values)
@@ -105,6 +105,14 @@ def test_only_paths_with_a_region_in_common_are_paired() -> None:
     near, far = measured(region="r", peer_region="r"), measured("A → C", "cross_region", region="s", peer_region="r")
     assert len(found(near, far, factor="placement")) == len(found(measured(), far, factor="placement")) == 1
     assert found(near, far.assign(placement="cross_zone", peer_region="s"), factor="placement").empty
+
+
+def test_a_pair_is_compared_with_a_path_inside_one_of_its_own_zones() -> None:
+    first, second = (measured(f"{zone} → {zone}", zone=zone, peer_zone=zone) for zone in "12")
+    across = measured("2 → 3", "cross_zone", zone="2", peer_zone="3")
+    assert found(first, second, across, factor="placement")["base_path"].tolist() == ["2 → 2"]
+    elsewhere = across.assign(zone="4")
+    assert found(first, second, elsewhere, factor="placement")["base_path"].tolist() == ["1 → 1"]
 
 
 def test_logs_and_reported_numbers_are_not_paired() -> None:
