@@ -1,16 +1,10 @@
-"""The intervals of a JSON document, decoded in one pass into rows.
-
-The generic reader (`azlatency.logs.grammar.json_tokens`) reads what this one does not: damaged documents, members of
-another type, and keys that occur twice.
-"""
+"""The rows of the intervals of a JSON document."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import accumulate
-from typing import Annotated, Any, NamedTuple, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from azlatency.logs.grammar.json_lines import JsonLineMap
@@ -186,61 +180,3 @@ class Interval(Struct, gc=False):
     streams: list[JsonRow] | None = None
     sum: JsonRow | None = None
     sum_bidir_reverse: JsonRow | None = None
-
-
-class Document(Struct):
-    """The part of a document that is large."""
-
-    intervals: list[Interval] | None = None
-
-
-_DECODER = msgspec.json.Decoder(list[Interval])
-_KEY = '"intervals"'
-
-
-class Intervals(NamedTuple):
-    """The elements of a list, the positions of their first and last characters, and the end of the list."""
-
-    elements: list[Interval]
-    begins: list[int]
-    lasts: list[int]
-    stop: int
-
-
-def decode_intervals(line_map: JsonLineMap, place: int) -> Intervals | None:
-    """Return the elements of the list at ``place``; None if the generic reader must read it."""
-    text, document = line_map.text, line_map.log.document
-    stop = _find_end(text, place)
-    if stop is None:
-        return None
-    if (
-        isinstance(document, Document)
-        and text.find(_KEY, stop) < 0
-        and text.rfind(_KEY, 0, text.rfind(_KEY, 0, place)) < 0
-    ):
-        intervals = document.intervals or []
-    else:
-        try:
-            intervals = _DECODER.decode(text[place:stop])
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
-    opening, closing = (line_map.find_all(brace, place, stop) for brace in "{}")
-    objects = (
-        1 + len(interval.streams or ()) + (interval.sum is not None) + (interval.sum_bidir_reverse is not None)
-        for interval in intervals
-    )
-    ends = list(accumulate(objects, initial=0))
-    # Up to 3.10, "sum" occurs twice in a test of both directions: then an object of the text was not decoded.
-    if not len(opening) == len(closing) == ends[-1]:
-        return None
-    return Intervals(intervals, [opening[end] for end in ends[:-1]], [closing[end - 1] for end in ends[1:]], stop)
-
-
-def _find_end(text: str, place: int) -> int | None:
-    """Return the end of the list of intervals: the member ``end`` of the document follows it."""
-    key = len(text)
-    while (key := text.rfind('"end"', place, key)) >= 0:
-        before = text[max(key - 100, place) : key].rstrip()
-        if before.endswith(",") and (list_end := before[:-1].rstrip()).endswith("]"):
-            return max(key - 100, place) + len(list_end)
-    return None
