@@ -367,7 +367,7 @@ def _parse_log(recorder: Recorder, log: Log, *, above_foreign: bool) -> bool:
             what = f"logs of {log.tool} in a file of more than {LARGEST_WHOLE} bytes do not fit into memory"
             raise TooLargeError(f"{what}; split the file", log.first_line)
         parser.parse(log, recorder)
-        if log.document is None:
+        if not log.is_document:
             _tell_begun_runs(recorder, log, recorder.rows["runs"][earlier:], above_foreign=above_foreign)
     except TooLargeError as error:
         recorder.add_event("too_large", "error", str(error), error.line)

@@ -13,7 +13,6 @@ from azlatency.logs.grammar import samples
 from azlatency.logs.grammar.rules import RuleReader
 from azlatency.logs.parse import parse_source
 from azlatency.logs.parsers import load_parsers
-from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.recognise import documents
 from azlatency.logs.source import decode, expand, large
 from azlatency.logs.tables import Logs
@@ -21,10 +20,9 @@ from azlatency.logs.tables import Logs
 ECHO = ROOT / "data" / "raw" / "emulated-zones" / "echo_long" / "az1a-az2a" / "echo_r1.csv"
 PING = ROOT / "data" / "raw" / "emulated-zones" / "ping" / "az3a-az2a" / "ping_r2.txt"
 IPERF3 = FIXTURES / "iperf3" / "3.12-tcp.json"
-STREAM = FIXTURES / "iperf3" / "3.17.1-stream.ndjson"
-#: Long logs of these tools are samples, so their lines are read at once too, but no real log of the tests has a hundred
-#: such lines in a row: `test_large` reads made ones.
-NO_LONG_LOG = {"FpingText", "_Dump"}
+#: Its long logs are samples, so their lines are read at once too, but no real log of the tests has a hundred such lines
+#: in a row: `test_large` reads made ones.
+NO_LONG_LOG = {"_Dump"}
 
 
 def parse(path: Path) -> Logs:
@@ -51,13 +49,6 @@ def test_a_file_that_is_one_document_is_recognised_by_its_first_key(monkeypatch:
     claims = results_of(monkeypatch, decode, "shaped")
     parse(IPERF3)
     assert found == ["iperf3"] and not claims
-
-
-@pytest.mark.parametrize(("path", "name"), [(IPERF3, "decode_intervals"), (STREAM, "_decode_event")])
-def test_intervals_of_iperf3_are_decoded_at_once(monkeypatch: pytest.MonkeyPatch, path: Path, name: str) -> None:
-    decoded = results_of(monkeypatch, json_intervals, name)
-    assert parse(path).rows["intervals"]
-    assert decoded and None not in decoded
 
 
 def test_lines_that_differ_only_in_their_digits_are_columns(monkeypatch: pytest.MonkeyPatch) -> None:

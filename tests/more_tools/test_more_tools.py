@@ -17,7 +17,6 @@ from helpers.places import ROOT
 
 from azlatency.logs import parsers
 from azlatency.logs.parsers import GROUP, load_parsers, parser_version
-from azlatency.logs.recognise.foreign import FOREIGN_TOOLS
 
 PACKAGE = ROOT / "azlatency"
 TOOLS = {path.stem for path in (PACKAGE / "more_tools").iterdir()} - {"__init__", "__pycache__", "common"}
@@ -32,10 +31,6 @@ def test_every_tool_of_the_folder_is_declared_and_installed() -> None:
     assert load_parsers().keys() >= TOOLS
 
 
-def test_the_tools_are_named_where_they_are_deleted() -> None:
-    assert FOREIGN_TOOLS.keys() & load_parsers().keys() == TOOLS
-
-
 @pytest.mark.slow
 def test_the_folder_can_be_deleted(tmp_path: Path) -> None:
     """The tables of all other logs are the same, and no log of its tools is read as that of another tool."""
@@ -46,7 +41,6 @@ def test_the_folder_can_be_deleted(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     without, whole = json.loads(done.stdout), contents()
     assert without.keys() == whole.keys()
-    seen = set()
     for name, log in whole.items():
         tool = name.partition("/")[0]
         if tool not in TOOLS:
@@ -54,10 +48,9 @@ def test_the_folder_can_be_deleted(tmp_path: Path) -> None:
             continue
         assert without[name]["tools"] == [], name
         problems = " ".join(without[name]["problems"])
-        named = f"output of {tool}, which azlatency does not read"
-        assert named in problems or "no log of a known tool" in problems or "no log begins here" in problems
-        seen |= {tool} if f"output of {tool}," in problems else set()
-    assert seen == TOOLS
+        assert any(
+            text in problems for text in ("which azlatency does not read", "no log of a known tool", "no log begins")
+        )
 
 
 def test_the_version_of_the_parsers_covers_each_file_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,17 +43,13 @@ class JsonLineMap:
         end = "\n" if self._whole or not self.log.unfinished_line else ""
         if isinstance(self.log.lines, SourceLines):
             text = self.log.lines.text
-            return text if text.endswith("\n") or self.log.document is not None else text + end
+            return text if text.endswith("\n") or self.log.is_document else text + end
         return "\n".join([line.text for line in self.log.lines]) + end
 
     @cached_property
     def _line_feeds(self) -> array[int]:
         """The positions of all line feeds."""
         return array("q", [match.start() for match in re.finditer("\n", self.text)])
-
-    def find_all(self, character: str, start: int, stop: int) -> list[int]:
-        """Return the positions of a character from ``start`` up to ``stop``."""
-        return [match.start() + start for match in re.finditer(re.escape(character), self.text[start:stop])]
 
     def begin(self, index: int) -> int:
         """Return where the document begins whose brace is in the line with this index."""

@@ -17,11 +17,11 @@ import pkgutil
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from azlatency import __version__
 from azlatency.logs.grammar.command_line import arguments_of, option, words_of
@@ -97,9 +97,8 @@ class Log:
         Command line of the prompt above the log, if it runs the tool.
     host : str or None
         Host name in that prompt.
-    document : object
-        If the log is a file with one JSON document, the document as the parser's ``document_type``; None if it has
-        members of another type. Without such a type, `azlatency.logs.grammar.json_lines.JsonLineMap` reads the log.
+    is_document : bool
+        Whether the log is a file with one valid JSON document.
     """
 
     source: Source
@@ -108,7 +107,7 @@ class Log:
     headings: tuple[str, ...] = ()
     command: str | None = None
     host: str | None = None
-    document: Any = field(default=None, repr=False)
+    is_document: bool = False
 
     @property
     def first_line(self) -> int:
@@ -177,8 +176,6 @@ class Parser:
     document_keys : mapping of str to str
         First keys of the JSON documents that the tool writes, each with the beginning of its value. A file that is one
         such document is read without a search for logs in it.
-    document_type : type or None
-        What ``msgspec`` decodes such a document to; None if `azlatency.logs.grammar.json_lines.JsonLineMap` reads it.
     reads_any_size : bool
         Whether logs of any size are read within bounded memory, as samples are; others beyond 256 MiB are refused.
     options : mapping of str to sequence of str
@@ -218,7 +215,6 @@ class Parser:
     commands: ClassVar[Sequence[str]] = ()
     shares: ClassVar[Sequence[str]] = ()
     document_keys: ClassVar[Mapping[str, str]] = {}
-    document_type: ClassVar[Any] = None
     reads_any_size: ClassVar[bool] = False
     options: ClassVar[Mapping[str, Sequence[str]]] = {}
     switches: ClassVar[Mapping[str, Sequence[str]]] = {}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
@@ -30,40 +29,35 @@ IDENTITIES: tuple[Identity, ...] = (
 )
 
 
-class RowArithmetic:
-    """What follows from the bytes, the rate and the times of a row."""
+@dataclass(slots=True, kw_only=True)
+class RateRow:
+    """One printed row: an interval, or the total of one end in the summary."""
 
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-        line: int
-        side: str | None
-        omitted: bool
-        start_ns: int
-        end_ns: int
-        rtt_ns: Any
-        retransmits: Any
-        cwnd: Any
-        jitter: Any
-        lost: Any
-        datagrams: Any
-
-        @property
-        def slack_ns(self) -> float:
-            """Sum of the half-widths of the two printed times."""
-
-        @property
-        def bytes(self) -> Quantity | None:
-            """Bytes transferred."""
-
-        @property
-        def rate(self) -> Quantity | None:
-            """The printed rate."""
-
-    @property
-    def seconds_ns(self) -> float | None:
-        """Printed duration, if there is one; it differs from end - start where omitted seconds end."""
-        return None
+    line: int
+    stream: str
+    start_ns: int
+    end_ns: int
+    slack_ns: float
+    """Sum of the half-widths of the two printed times."""
+    bytes: Quantity | None = None
+    rate: Quantity | None = None
+    seconds_ns: float | None = None
+    """Printed duration, if there is one; it differs from end - start where omitted seconds end."""
+    role: str | None = None
+    side: str | None = None
+    omitted: bool = False
+    retransmits: Quantity | None = None
+    cwnd: Quantity | None = None
+    rtt_ns: int | None = None
+    jitter: Quantity | None = None
+    lost: Quantity | None = None
+    datagrams: Quantity | None = None
+    datagrams_side: str | None = None
+    percent: str | None = None
+    mixed: bool = False
+    """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
+    lines: dict[str, int] | None = None
+    """The line of each metric, where JSON prints them on lines of their own; ``line`` is that of the others."""
 
     @property
     def length_ns(self) -> int:
@@ -115,43 +109,10 @@ class RowArithmetic:
             return computed
         return self.rate.value
 
-    def agreed_throughput(self) -> float | None:
-        """Return the rate if it is known without the checks of a printed row that it agrees; None by default."""
-        return None
-
     def relative_resolution(self) -> float:
         """Return the relative half-width of the bytes and of the rate together."""
         quantities = [value for value in (self.bytes, self.rate) if value is not None and value.value]
         return sum(value.half / value.value for value in quantities)
-
-
-@dataclass(slots=True, kw_only=True)
-class RateRow(RowArithmetic):
-    """One printed row: an interval, or the total of one end in the summary."""
-
-    line: int
-    stream: str
-    start_ns: int
-    end_ns: int
-    slack_ns: float
-    """Sum of the half-widths of the two printed times."""
-    bytes: Quantity | None
-    rate: Quantity | None
-    role: str | None = None
-    side: str | None = None
-    omitted: bool = False
-    retransmits: Quantity | None = None
-    cwnd: Quantity | None = None
-    rtt_ns: int | None = None
-    jitter: Quantity | None = None
-    lost: Quantity | None = None
-    datagrams: Quantity | None = None
-    datagrams_side: str | None = None
-    percent: str | None = None
-    mixed: bool = False
-    """Bytes and rate are the sender's, the time is the receiver's, so they need not agree."""
-    lines: dict[str, int] | None = None
-    """The line of each metric, where JSON prints them on lines of their own; ``line`` is that of the others."""
 
     @property
     def counts_datagrams(self) -> bool:
@@ -174,7 +135,7 @@ class Gaps:
     def __init__(self) -> None:
         self._starts, self._ends, self._lines = array("q"), array("q"), array("q")
 
-    def add(self, row: RowArithmetic) -> None:
+    def add(self, row: RateRow) -> None:
         """Add the next interval."""
         self._starts.append(row.start_ns)
         self._ends.append(row.end_ns)
@@ -203,7 +164,7 @@ class Gaps:
 
 
 def is_printed_again(
-    row: RowArithmetic, key: tuple[object, ...], earlier: dict[tuple[object, ...], RowArithmetic], run: Run
+    row: RateRow, key: tuple[object, ...], earlier: dict[tuple[object, ...], RateRow], run: Run
 ) -> bool:
     """Return whether the last row of this key has the bytes of this one, and report it; else add this row."""
     first = earlier.setdefault(key, row)
@@ -215,7 +176,7 @@ def is_printed_again(
     return False
 
 
-def interval_of(row: RowArithmetic, stream: str | None, throughput: float | None) -> Row:
+def interval_of(row: RateRow, stream: str | None, throughput: float | None) -> Row:
     """Return the columns of the table ``intervals`` for a row."""
     size, rate, cwnd = row.bytes, row.rate, row.cwnd
     return {

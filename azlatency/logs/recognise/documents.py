@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
 
 import msgspec
 
@@ -29,15 +28,11 @@ def find_document(source: Source) -> Log | None:
         return None
     if "\r" in text or any(hint in text for hint in _foreign_hints(tool)):
         return None
-    document = None
     try:  # no other character that `decode` removes is valid
-        try:
-            document = _decoder(tool).decode(text)
-        except msgspec.ValidationError:
-            _SYNTAX.decode(text)
+        _SYNTAX.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return Log(source, tool, SourceLines(source), document=document)
+    return Log(source, tool, SourceLines(source), is_document=True)
 
 
 def _tool_of(text: str) -> str:
@@ -46,13 +41,6 @@ def _tool_of(text: str) -> str:
         return ""
     tool, value = _tools().get(first[1], ("", ""))
     return tool if text.startswith(value, first.end()) else ""
-
-
-@cache
-def _decoder(tool: str) -> msgspec.json.Decoder[Any]:
-    """Return what decodes the documents of a tool, as its parser says, or only checks their syntax."""
-    document_type = load_parsers()[tool].document_type
-    return _SYNTAX if document_type is None else msgspec.json.Decoder(document_type)
 
 
 @cache

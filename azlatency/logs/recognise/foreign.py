@@ -2,8 +2,7 @@
 
 A line that one of `FOREIGN_TOOLS` matches begins the output of that tool. Known tools print some of the same lines: a
 report of hping3 ends like one of ping, and mpstat has the banner of iostat. No parser reads them there, and an event
-names the tool. To read a tool, write a parser for it: a row counts only if no parser reads the tool of its name, so the
-rows of the tools in ``azlatency.more_tools`` are for a copy of the library from which they were deleted.
+names the tool. To read a tool, write a parser for it: a row counts only if no parser reads the tool of its name.
 """
 
 from __future__ import annotations
@@ -155,27 +154,7 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             Signature("speedtest.net", r"Retrieving speedtest\.net configuration\.\.\."),
         )
     ),
-    # azlatency.more_tools
-    "avzone": ForeignTool((Signature("Region:", r"Region: {1,2}\S{1,60}", then=r"VM Type: .{1,100}"),)),
-    "cilium": ForeignTool(
-        (
-            Signature(" Test Summary", r".{0,60}(?:Network Performance|Performance|Latency) Test Summary.{0,100}"),
-            Signature("Scenario ", r".{0,60}Scenario {1,80}\| (?:Node|Pod|Test) {1,60}\| .{1,300}"),
-        )
-    ),
-    "flent": ForeignTool(
-        (Signature('"metadata"', r'\{?\s{0,20}"metadata" ?: ?\{', then=r'"BATCH_NAME" ?: ?.{1,300}'),)
-    ),
-    "fping": ForeignTool(
-        (
-            Signature("xmt/rcv/%", r"\S{1,255}.{0,80} : xmt/rcv/%(?:loss|return) = .{1,120}"),
-            Signature(" bytes, ", r"(?:\[.{8,40}\] )?\S{1,255}.{0,80} : \[\d{1,9}\], \d{1,9} bytes, .{1,120}"),
-            Signature(", timed out", r"(?:\[.{8,40}\] )?\S{1,255}.{0,80} : \[\d{1,9}\], timed out .{1,60}"),
-            Signature("duplicate for [", r"\S{1,255}.{0,80} : duplicate for \[\d{1,9}\], .{1,90}"),
-            Signature(" : ", r"\S{1,255} {1,60}:(?: (?:-|\d{1,7}\.\d{1,3})){2,2000}", shape=r"\S{0,255} *:[ -]*"),
-            Signature(" is alive (", r"\S{1,255}.{0,80} is alive \([\d.]{1,10} ms\).{0,60}"),
-        ),
-    ),
+    # Of azlatency.more_tools only the tool whose report would be read as one of ping where that folder was deleted.
     "hping3": ForeignTool(
         (
             Signature("HPING", r"HPING \S{1,253} \(.{1,100}\): .{1,60} set, \d{1,6} headers \+ \d{1,6} data bytes"),
@@ -183,65 +162,5 @@ FOREIGN_TOOLS: dict[str, ForeignTool] = {
             Signature("len=", r"(?:DUP! )?len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} .{1,200}"),
         ),
         shares=("ping",),
-    ),
-    "iperf2": ForeignTool(
-        (
-            Signature("Client connecting to ", r"Client connecting to \S{1,253}, (?:TCP|UDP) port \d{1,5}.{0,200}"),
-            Signature("Server listening on ", r"Server listening on (?:TCP|UDP) port \d{1,5}.{0,200}"),
-            Signature(
-                "connected with", r"\[.{1,9}\] local \S{1,253} port \d{1,5} connected with \S{1,253} port .{1,300}"
-            ),
-            Signature(
-                " sec ", r"\[.{1,11}\] {1,3}\d{1,9}\.(?:\d|\d{4})- {0,3}\d{1,9}\.(?:\d|\d{4}) sec .{1,12}Bytes.{1,300}"
-            ),
-            Signature("iperf version 2", r"iperf version 2\.\S{1,40}.{0,200}"),
-            Signature(",0.0-", r"\d{14},[\w.:%-]{1,253},\d{1,5},[\w.:%-]{1,253},\d{1,5},-?\d{1,9},0\.0-.{1,200}"),
-            Signature("time,srcaddress,", r"time,srcaddress,srcport,.{1,400}"),
-        ),
-    ),
-    "k8s_netperf": ForeignTool((Signature("DRIVER", r"\| {1,40}(?:RESULT )?TYPE {1,40}\| {1,12}DRIVER .{1,1300}"),)),
-    "mtr": ForeignTool(
-        (
-            Signature("My traceroute", r"My traceroute {1,4}\[.{1,40}\]"),
-            Signature("Loss%", r"(?:HOST:|Host) .{0,300}Loss% {1,20}.{1,200}"),
-            Signature("Mtr_Version", r"Mtr_Version,Start_Time,.{1,300}"),
-            Signature("<MTR ", r"<MTR SRC=.{1,600}"),
-            Signature('"mtr"', r'(?:\{\s{0,20}"report"\s{0,20}:\s{0,20}\{)?\s{0,20}"mtr"\s{0,20}:.{1,4000}'),
-            Signature("|-- ", r"\d{1,3}\.\|-- .{1,600}"),
-        )
-    ),
-    "ncps": ForeignTool(
-        (
-            Signature("Pend", r"T\(sec\) {1,12}N {1,12}Pend {1,12}Failed .{1,200}"),
-            Signature("=== ", r"=== (?:CMDLINE: \S{0,300}cps|Time \(ms\) to Nth|SYN RTT \(us\) stats).{0,2000}"),
-            Signature("###ENDCPS", r"###ENDCPS \d{1,12}"),
-            Signature("###SYNRTT", r"###SYNRTT,25:.{1,300}"),
-        )
-    ),
-    "netperf": ForeignTool(
-        (
-            Signature(
-                " TEST", r"(?:MIGRATED )?(?:(?:TCP|UDP|SCTP|SDP) .{2,40}|OMNI \S{4,20}) TEST? (?:from|to) .{1,900}"
-            ),
-            Signature("establish control: are you", r"establish control: are you sure there is.{1,200}"),
-            Signature("_LATENCY=", r"(?:MIN|MEAN|MAX|P50|P90|P99|STDDEV|RT)_LATENCY=-?[\d.]{1,20}"),
-            Signature("THROUGHPUT=", r"THROUGHPUT=[\d.]{1,20}"),
-            Signature(
-                " Latency Microseconds", r".{0,400}(?:Mean|Percentile|Minimum|Maximum) Latency Microseconds.{0,4000}"
-            ),
-        )
-    ),
-    "uperf": ForeignTool(
-        (
-            Signature("running profile:", r"Starting \d{1,9} (?:threads|processes).{0,40} running profile:.{1,300}"),
-            Signature("op/s", r"\w{2,31} {1,20}[\w.]{1,20} ?/ {0,10}[\d.]{4,11}\(s\) = .{1,60}op/s"),
-            Signature("nr_bytes:", r"timestamp_ms:[\d.]{6,20} name:\w{1,31} nr_bytes:.{1,60}"),
-        )
-    ),
-    "wrk": ForeignTool(
-        (
-            Signature("test @ ", r"Running [\d.]{1,9}[smh] test @ .{1,600}"),
-            Signature("TotalCount", r"Value\s{1,12}Percentile\s{1,4}TotalCount\s{1,4}1/\(1-Percentile\)"),
-        )
     ),
 }

@@ -443,7 +443,7 @@ class Test:
     def _write_intervals(self, intervals: Sequence[ReportRow], totals: Sequence[ReportRow]) -> None:
         """Write each interval once, and report what is missing between those of a stream."""
         gaps: dict[str, rows.Gaps] = defaultdict(rows.Gaps)
-        earlier: dict[tuple[object, ...], rows.RowArithmetic] = {}
+        earlier: dict[tuple[object, ...], rows.RateRow] = {}
         for row in intervals:
             if rows.is_printed_again(row, (row.stream, row.side, row.start_ns, row.end_ns), earlier, self.run):
                 continue

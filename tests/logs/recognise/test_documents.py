@@ -8,7 +8,6 @@ import pytest
 from helpers.places import FIXTURES
 
 from azlatency.logs import parse
-from azlatency.logs.parsers.iperf3 import json_intervals
 from azlatency.logs.recognise.documents import SourceLines, find_document
 from azlatency.logs.source.decode import Source, source_from_bytes
 from azlatency.logs.tables import Logs
@@ -31,7 +30,6 @@ def test_tables_are_those_of_the_search(path: Path, monkeypatch: pytest.MonkeyPa
     raw = path.read_bytes()
     quick = tables(parse.parse_source(source_from_bytes(raw, "a.json")))
     monkeypatch.setattr(parse, "find_document", lambda source: None)
-    monkeypatch.setattr(json_intervals, "decode_intervals", lambda line_map, place, **_: None)
     assert quick == tables(parse.parse_source(source_from_bytes(raw, "a.json")))
 
 

@@ -80,7 +80,7 @@ class IostatParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read the reports of one log."""
-        is_json = log.document is not None or any(begins_document(line.text) for line in log.lines)
+        is_json = log.is_document or any(begins_document(line.text) for line in log.lines)
         reports = Reports(log, recorder, "iostat-json" if is_json else "iostat-text")
         text, documents = IostatText(log, recorder, reports), IostatJson(log, recorder, reports)
         lines, index = log.lines, 0

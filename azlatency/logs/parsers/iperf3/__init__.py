@@ -52,7 +52,6 @@ from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import record_no_data
 from azlatency.logs.parsers.iperf3.json_output import Documents
-from azlatency.logs.parsers.iperf3.json_rows import Document
 from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED, Iperf3Text
 from azlatency.logs.parsers.iperf_rows import IDENTITIES
 from azlatency.logs.record import Recorder
@@ -99,7 +98,6 @@ class Iperf3Parser(Parser):
         " --connect-timeout --rcv-timeout --snd-timeout --udp-counters-64bit"
     )
     document_keys: ClassVar = {"start": "{"}
-    document_type = Document
     signatures = (
         _weak("Connecting to host ", r"Connecting to host \S{1,253}, port \d{1,5}"),
         _weak("iperf 3.", r"iperf 3\.[\w.+-]{1,40}(?: \(cJSON [\w.]{1,20}\))?"),
@@ -144,7 +142,7 @@ class Iperf3Parser(Parser):
 
 def _separate_titles(log: Log) -> Iterator[Log]:
     """Yield one log per title if the lines of several titles alternate, else the log as it is."""
-    if log.document is not None or not any(_TITLE.match(line.text) for line in log.lines[:_LINES_TO_TITLE]):
+    if log.is_document or not any(_TITLE.match(line.text) for line in log.lines[:_LINES_TO_TITLE]):
         yield log
         return
     title, titled = "", []

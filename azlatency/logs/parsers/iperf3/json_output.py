@@ -35,8 +35,7 @@ from azlatency.logs.grammar.rules import KNOWN
 from azlatency.logs.grammar.units import Quantity, count, exact_bytes, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, utc
-from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals
-from azlatency.logs.parsers.iperf3.json_rows import number_in
+from azlatency.logs.parsers.iperf3.json_intervals import JsonIntervals, number_in
 from azlatency.logs.parsers.iperf3.run import Test
 from azlatency.logs.parsers.iperf_rows import SUM, Connection, RateRow
 from azlatency.logs.record import Recorder

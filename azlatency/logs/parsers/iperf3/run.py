@@ -23,14 +23,12 @@ from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import contradict, end_run
-from azlatency.logs.parsers.iperf3.json_rows import JsonRow
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
     SUM,
     Connection,
     Gaps,
     RateRow,
-    RowArithmetic,
     interval_of,
     is_client,
     is_printed_again,
@@ -39,7 +37,6 @@ from azlatency.logs.parsers.iperf_rows import (
 )
 from azlatency.logs.record import Run
 
-IntervalRow = RateRow | JsonRow
 #: Side and role: a direction of a test.
 _Direction = tuple[str, str]
 _LONGEST_OVERRUN = 1.05
@@ -48,10 +45,10 @@ _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
 
-class Intervals(list[IntervalRow]):
+class Intervals(list[RateRow]):
     """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them."""
 
-    def __init__(self, rows: Iterable[IntervalRow] = ()) -> None:
+    def __init__(self, rows: Iterable[RateRow] = ()) -> None:
         super().__init__()
         self.sides: set[str | None] = set()
         self.streams: set[tuple[str | None, str]] = set()
@@ -59,7 +56,7 @@ class Intervals(list[IntervalRow]):
         for row in rows:
             self.append(row)
 
-    def append(self, row: IntervalRow) -> None:
+    def append(self, row: RateRow) -> None:
         """Add a row that is complete, but for its side."""
         super().append(row)
         self.sides.add(row.side)
@@ -278,7 +275,7 @@ class Test:
     def _has_streams(self) -> bool:
         return (self.streams or 1) > 1
 
-    def _stream_name(self, row: IntervalRow) -> str | None:
+    def _stream_name(self, row: RateRow) -> str | None:
         """Return the name of the row's stream in the tables."""
         return self._name(row.role, row.stream)
 
@@ -448,18 +445,15 @@ class Test:
         """Write each interval once; TCP rows without retransmits get the side of the test."""
         names = {stream: self._name(*stream) for stream in self.intervals.streams}
         gaps: dict[_Direction, Gaps] = defaultdict(Gaps)
-        earlier: dict[tuple[object, ...], RowArithmetic] = {}
+        earlier: dict[tuple[object, ...], RateRow] = {}
         for row in self.intervals:
             if row.side is None:
                 row.side = "receiver" if self.interleaved else self.local_side(row.role)
             name = names[row.role, row.stream]
             if is_printed_again(row, (row.side, name, row.omitted, row.start_ns, row.end_ns), earlier, self.run):
                 continue
-            throughput = row.agreed_throughput()
-            if throughput is None:
-                self._check_interval(row)
-                throughput = row.throughput()
-            self.run.add_interval(**interval_of(row, name, throughput))
+            self._check_interval(row)
+            self.run.add_interval(**interval_of(row, name, row.throughput()))
             if not row.omitted:
                 gaps[row.side or "", row.role or ""].add(row)
         for direction in sorted(gaps):
@@ -470,7 +464,7 @@ class Test:
             total = None if last is None or self.intervals.omitted else (last.start_ns, last.end_ns)
             gaps[direction].report(self.run, total)
 
-    def _check_interval(self, row: IntervalRow) -> None:
+    def _check_interval(self, row: RateRow) -> None:
         if row.rate is None or row.bytes is None:
             return
         if not row.rate.value:

@@ -43,7 +43,7 @@ from typing import ClassVar
 from azlatency.logs.grammar.rules import DATA
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.identities import equal_buckets
-from azlatency.logs.parsers.lagscope.files import CSV_HEADER, FrequencyFile, Samples, read_json
+from azlatency.logs.parsers.lagscope.files import CSV_HEADER, Samples, read_json
 from azlatency.logs.parsers.lagscope.text import LABEL, LagscopeText
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.lines import find_line
@@ -58,7 +58,6 @@ class LagscopeParser(Parser):
     table_dialect = "lagscope-json"
     options: ClassVar = {"requested_count": ("-n",)}
     document_keys: ClassVar = {"latencies": "["}
-    document_type = FrequencyFile
     signatures = (
         Signature("lagscope ", r"lagscope \d{1,3}(?:\.\d{1,3}){1,3}"),
         Signature(CSV_HEADER, re.escape(CSV_HEADER)),
@@ -70,13 +69,13 @@ class LagscopeParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log: the text, the CSV or the JSON."""
-        header = find_line(log.lines, CSV_HEADER) if log.document is None else None
+        header = find_line(log.lines, CSV_HEADER) if not log.is_document else None
         if header is not None:
             rows = Samples(log, recorder)
             recorder.accounting.mark(log.lines[header].number, DATA)
             rows.feed(log.lines[header + 1 :], recorder.accounting)
             rows.finish()
-        elif log.document is not None or any('"latencies":[' in line.text for line in log.lines[:3]):
+        elif log.is_document or any('"latencies":[' in line.text for line in log.lines[:3]):
             read_json(log, recorder)
         else:
             reader = LagscopeText(log, recorder)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from msgspec import Meta, Struct
-
-from azlatency.logs.grammar.json_lines import JsonLineMap
 from azlatency.logs.grammar.rules import BLANK, DATA, Line, bulk, data
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.parsers import Log
@@ -19,7 +16,9 @@ from azlatency.logs.source.large import linear
 from azlatency.logs.source.lines import UniformBlock
 
 CSV_HEADER = "Index, Latency(us)"
-_PAIR = re.compile(r'\{\s{0,40}"latency": (\d{1,12}),\s{0,40}"frequency": (\d{1,12})\s{0,40}\}')
+_PAIR = re.compile(
+    r'\{\s{0,40}"latency"\s{0,40}:\s{0,40}(\d{1,12})\s{0,40},\s{0,40}"frequency"\s{0,40}:\s{0,40}(\d{1,12})\s{0,40}\}'
+)
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 
 
@@ -70,24 +69,10 @@ class Samples(LogReader):
         run.add_event("same_run_as_log", "info", text, first)
 
 
-_Whole = Annotated[int, Meta(ge=0, lt=10**12)]
-
-
-class _Pair(Struct, gc=False, forbid_unknown_fields=True):
-    latency: _Whole
-    frequency: _Whole
-
-
-class FrequencyFile(Struct, forbid_unknown_fields=True):
-    """The document of ``-P``."""
-
-    latencies: list[_Pair]
-
-
 def read_json(log: Log, recorder: Recorder) -> None:
     """Read the frequency table of ``-P file``: a histogram with buckets of 1 µs."""
     run = recorder.start_run("lagscope", log.first_line, dialect="lagscope-json", last_line=log.last_line, **RUN)
-    buckets, is_valid = _read_table(log, recorder)
+    buckets, is_valid = _read_table(log)
     if buckets is None:
         run.set(status="failed")
         run.add_event("malformed", "error", "the file is not a frequency table of lagscope", log.first_line)
@@ -123,10 +108,8 @@ class _Bucket(NamedTuple):
     line: int
 
 
-def _read_table(log: Log, recorder: Recorder) -> tuple[list[_Bucket] | None, bool]:
+def _read_table(log: Log) -> tuple[list[_Bucket] | None, bool]:
     """Return the buckets, None if the document is not such a table, and whether it is valid JSON."""
-    if log.document is not None and (buckets := _read_pairs(log.document.latencies, JsonLineMap(log, recorder))):
-        return buckets, True
     buckets = _find_pairs(log)
     try:
         document = json.loads(log.text)
@@ -136,20 +119,8 @@ def _read_table(log: Log, recorder: Recorder) -> tuple[list[_Bucket] | None, boo
     return buckets if is_table else None, True
 
 
-def _read_pairs(pairs: list[_Pair], line_map: JsonLineMap) -> list[_Bucket]:
-    """Return the pairs of a valid document; an empty list if it has others."""
-    text = line_map.text
-    ends = line_map.find_all("}", 0, len(text))[: len(pairs)]
-    # Neither may a member occur twice.
-    if not len(ends) == len(pairs) == text.count('"latency"') == text.count('"frequency"'):
-        return []
-    return [
-        _Bucket(pair.latency, pair.frequency, line_map.line_number(end)) for pair, end in zip(pairs, ends, strict=True)
-    ]
-
-
 def _find_pairs(log: Log) -> list[_Bucket]:
-    """Return the pairs in any other text."""
+    """Return the pairs in the text, which may be cut or damaged."""
     text, number, counted = log.text, log.first_line, 0
     buckets = []
     for match in _PAIR.finditer(text):

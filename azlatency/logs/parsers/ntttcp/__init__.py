@@ -96,7 +96,7 @@ class NtttcpParser(Parser):
 
     def parse(self, log: Log, recorder: Recorder) -> None:
         """Read one log: XML or JSON if a line begins such a report, else console text."""
-        if log.document is not None:
+        if log.is_document:
             read_json(log, recorder)
             return
         for line in log.lines:

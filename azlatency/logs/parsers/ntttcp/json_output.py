@@ -23,7 +23,7 @@ _WRONG_UNIT = " bps"
 def read_json(log: Log, recorder: Recorder) -> None:
     """Read one report; one that is cut keeps the members before the cut."""
     line_map = JsonLineMap(log, recorder, whole=True)
-    begin = line_map.begin(0 if log.document is not None else _first_brace(log))
+    begin = line_map.begin(0 if log.is_document else _first_brace(log))
     document = json_tokens.JsonObject()
     ended, end = True, len(line_map.text)
     try:
