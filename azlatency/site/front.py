@@ -18,7 +18,7 @@ from azlatency.site.cards import CardView, PartView
 from azlatency.site.pages import StudyView
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.zone_pairs import short_pair
-from azlatency.studies.format import format_value, join_words, one_prefix, prefixed_unit
+from azlatency.studies.format import format_value, join_words, one_prefix, prefixed_unit, signed_value
 
 COMMITS = "What a commit to a replica waits for"
 COMMIT = (
@@ -121,9 +121,10 @@ class Picture:
 class Crossing:
     """The least and the most that crossing a zone adds to a round trip, and the number of studies and paths behind it.
 
-    ``once``: the paths that were measured once.
+    ``once``: the paths that were measured once; ``adds``: whether no path is shorter than those inside.
     """
 
+    adds: bool
     low: Mark
     high: Mark
     studies: int
@@ -252,17 +253,18 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
     if not added:
         return None
     added.sort(key=lambda item: item[0])
+    adds = added[0][0] >= 0
     low, high = (
         Mark(
             at=0.0,
-            text=format_value(value, "ns", digits=2),
+            text=format_value(value, "ns", digits=2) if adds else signed_value(value, "ns"),
             label=f"{source.title}: {trip['path']}, {trip['method']}",
             page=f"across.html#{row}",
         )
         for value, source, trip, row in (added[0], added[-1])
     )
     pages, once = {source.page for _, source, *_ in added}, sum(_kind(trip) == "once" for _, _, trip, _ in added)
-    return Crossing(low=low, high=high, studies=len(pages), paths=len(added), once=once)
+    return Crossing(adds=adds, low=low, high=high, studies=len(pages), paths=len(added), once=once)
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:

@@ -224,7 +224,7 @@ def test_a_percentile_among_the_lost_probes_is_lost_and_a_cut_run_has_no_part_in
 
 def test_notes_are_wrapped_between_words_and_lines_to_copy_stay_whole(tmp_path: Path) -> None:
     (tmp_path / "dump").mkdir()
-    for name, rtt in (("with_a_long_name_near", 1.0), ("with_a_long_name_far", 2.0)):
+    for name, rtt in (("with_a_long_name_near_1", 1.0), ("with_a_long_name_near_2", 1.1), ("far", 2.0)):
         (tmp_path / "dump" / f"{name}.log").write_text(ping("10.0.0.9", rtt, rtt, rtt), "utf-8")
     _, printed = on_screen("azlatency dump", 40, tmp_path)
     lines = printed.splitlines()

@@ -97,6 +97,9 @@ def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:
         page, _, row = end.page.partition("#")
         assert page == "across.html" and of_rows[row] in end.label
     assert crossing([source("westeurope-availability-set-vs-zones")]) is None, "nothing was measured inside a zone"
+    assert found.adds
+    shorter = crossing([changed(source("westeurope-azure-cni"), added=-20e3)])
+    assert shorter is not None and not shorter.adds and shorter.low.text == "−20.0 µs"
 
 
 def test_an_emulated_lab_answers_only_what_no_real_cloud_does() -> None:

@@ -75,6 +75,13 @@ _THINGS = re.compile(
     r"|second|sample|observation|process|thread|upgraded|update|test)[^\W\d_]{1,20}(?: [^\W\d_][\w-]{0,30}){1,6}",
     re.IGNORECASE,
 )
+#: What a session of a console prints and takes when somebody logs in.
+_LOGIN = re.compile(r"\blogin\b(?:: | as | incorrect)|\blast login\b|\bpassword\b", re.IGNORECASE)
+#: Who measured with whom: ``10.0.0.2 Pinging 10.0.9.3``, ``10.0.0.2 -> 10.0.9.3 over vpn``; not ``10.0.0.2 is alive``.
+_BETWEEN_HOSTS = re.compile(
+    r"(?=.{0,80}\d\.\d)(?!.{0,80}\bis\b)"
+    r"(?:(?:\d{1,3}(?:\.\d{1,3}){3}|[^\W\d_]{1,20}|[-=]{1,2}>|→)(?:[ :,]{1,3}|$)){2,10}"
+)
 #: A line of JSON, or of Python, which a script prints between two runs.
 _RECORD = re.compile(r"\{\s?[\"']\w[^{}]{0,1000}\}")
 _UNAME = re.compile(r"(?:Linux|Darwin|FreeBSD) \S{1,80} \d{1,3}\.\d.*")
@@ -565,7 +572,12 @@ def _is_sentence(line: str) -> bool:
     if not line.isascii():  # the vowels of Thai, and accents that are characters of their own
         line = "".join(each for each in line if not category(each).startswith("M"))
     text = _DATE.sub("", _NUMBERED.sub("", line, count=1))
-    if _UNAME.fullmatch(line) or _BARE_WORD.fullmatch(line) or _THINGS.fullmatch(line):
+    if (
+        _UNAME.fullmatch(line)
+        or _BARE_WORD.fullmatch(line)
+        or _THINGS.fullmatch(line)
+        or _BETWEEN_HOSTS.fullmatch(line)
+    ):
         return True
     return line[:1].isalpha() and len(_WORD.findall(line)) >= _WORDS_IN_A_SENTENCE and len(_NUMBER.findall(text)) < 2
 
@@ -595,7 +607,7 @@ def _label(number: int, line: str) -> _Label | None:
         line = line[logged.end() :]
     line = _COUNTED.sub("", _DATED.sub("", line))
     line = line.replace(" ", "") if _SPACED.fullmatch(line) else line
-    if _FRAME.fullmatch(line):
+    if _FRAME.fullmatch(line) or _LOGIN.search(line):
         return None
     match = _LABEL.fullmatch(line)
     is_record = _RECORD.fullmatch(line) is not None

@@ -137,8 +137,12 @@ def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pa
     column = str(levels["value"].iloc[0])
     resolution = data.runs[f"{column}_resolution"].fillna(0.0)
     run_ids = {ends: list(group) for ends, group in grouped(runs_of_pairs, _ENDS)["run_ids"]}
+    # Runs that are not pooled have no middle.
+    is_apart = runs_of_pairs["path"].isin(levels.loc[levels["estimate"].isna(), "path"])
+    parts = [medians_by_path(runs_of_pairs[~is_apart]), runs_of_pairs[is_apart]]
+    values = pd.concat([part[[*_ENDS, "value"]] for part in parts])
     return _Pairs(
-        medians={ends: list(group) for ends, group in grouped(medians_by_path(runs_of_pairs), _ENDS)["value"]},
+        medians={ends: list(group) for ends, group in grouped(values, _ENDS)["value"]},
         origins={ends: RunsRef(tuple(ids), column) for ends, ids in run_ids.items()},
         steps={ends: float(resolution[ids].max()) for ends, ids in run_ids.items()},
         like=prefix_of(levels),

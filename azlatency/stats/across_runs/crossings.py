@@ -35,7 +35,7 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     only reported), ``published`` (whether they are windows of a published series), ``least_ns`` and ``most_ns`` of all
     these windows (NaN without), ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its
     zones, or inside a zone of its region if those were not measured, under the same circumstances; NaN where nothing
-    was measured inside a zone.
+    was measured inside a zone, or where the runs of a path are not pooled.
 
     A tool that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which
     took 10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that
@@ -82,9 +82,12 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
                 "most_ns": series.max(),
                 "run_ids": " ".join(map(str, group.index)),
             }
-        rows.append(level | found)
-    frame = pd.DataFrame(rows, columns=_COLUMNS[:-1])
-    return frame.assign(added_ns=_added(frame))[_COLUMNS].astype({"n": "int64", "published": "bool"})
+        # What runs say that are not pooled is nothing to subtract.
+        is_apart = level["origin"] != "reported" and level["n"] > 1 and np.isnan(level["estimate"])
+        rows.append(level | found | {"is_apart": is_apart})
+    frame = pd.DataFrame(rows, columns=[*_COLUMNS[:-1], "is_apart"])
+    added = _added(frame[~frame["is_apart"].astype(bool)])
+    return frame.assign(added_ns=added)[_COLUMNS].astype({"n": "int64", "published": "bool"})
 
 
 def _reported_p99(reported: pd.DataFrame) -> dict[str, float]:

@@ -56,11 +56,12 @@ def assumptions(study: Study | Logs) -> list[str]:
     separating = _by_number if lines else _by_differences
     codes = runs["assumed"].fillna("").str.split()
     used = used_runs(study)
+    # What is assumed of one run, and a number that tells nothing apart from anything, matters to no answer.
+    repeated = used[used.duplicated(["path", "method"], keep=False)]
     for code in (ONE_CLIENT, ONE_SERVER):
-        count = sum(code in each.split() for each in used["assumed"].fillna(""))
+        count = sum(code in each.split() for each in repeated["assumed"].fillna(""))
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
-    # A number that tells nothing apart from anything counts nothing.
-    lines += _counted(used[used.duplicated(["path", "method"], keep=False)], runs, separating)
+    lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)
     lines += windows_used(study)
     lines += _ended(study)
@@ -197,7 +198,7 @@ def _kept_apart(runs: pd.DataFrame, codes: pd.Series) -> Iterator[str]:
         names = scenarios if are_labels else list(map(str, by_file["scenario"]))
         entries = joining_entries(files, names, are_labels=are_labels)
         which = "those that differ in their last number only are"
-        if entries == joining_entry(files):
+        if entries == joining_entry(files, are_labels=are_labels):
             has_both = apart["assumed"].str.contains(FROM_NAME) & apart["assumed"].str.contains(FROM_LABEL)
             inner = _by_heading(scenarios, files) if are_labels else by_last_word(files, names, runs["file"])
             # An entry would join runs that the other one tells apart; and it chooses no run by an inherited label.
@@ -238,7 +239,7 @@ def joining_entries(files: Sequence[str], scenarios: Sequence[str], *, are_label
     # "A*" is also the pattern of "A_tuned", and "A{repeat}" is not, but no pattern describes a heading.
     says_more = are_labels and any(fnmatchcase(name, kind) for kind in repeated for name in {*names} - {*kinds[kind]})
     if len(kinds) == 1 or not repeated or is_chain or says_more:
-        return joining_entry(files)
+        return joining_entry(files, are_labels=are_labels)
     if not are_labels and len(repeated) > _MOST and (patterns := _in_any_folder(repeated)):
         return patterns
     # A name is no scenario once the entries name all others.
@@ -406,12 +407,13 @@ def _without_numbers(kind: str) -> str:
     return "/".join(filter(None, texts)) or "same"
 
 
-def joining_entry(files: Sequence[str]) -> list[str]:
-    """Return the lines of the entry of ``study.toml`` that makes logs repeats of each other."""
+def joining_entry(files: Sequence[str], *, are_labels: bool = False) -> list[str]:
+    """Return the lines of the entry of ``study.toml`` that makes logs repeats of each other, whatever their labels."""
     folders = {file.rpartition("/")[0] for file in files}
     names = {_LAST_NUMBER.sub("{repeat}", file.rpartition("/")[2]) for file in files}
     same = 'scenario = "same"'
-    if len(names) == 1 and len(folders) == 1 and "{" in min(names) and not {"*", "}"} & set(files[0]):
+    is_counted = len(names) == 1 and len(folders) == 1 and "{" in min(names) and not {"*", "}"} & set(files[0])
+    if is_counted and not are_labels:
         # Without its number, each name says the same, except where the number has a unit ("5m") or sets a thing.
         is_repeat = len({_words_but_number(file) for file in files}) == 1
         return ["[[run]]", *toml_lines(pattern=min(names)), *([] if is_repeat else [same])]
@@ -496,6 +498,8 @@ def _alone(runs: pd.DataFrame) -> Iterator[str]:
     """Yield the line that joins runs that are all alone on their paths, because their addresses change."""
     prefixes: set[tuple[str, ...]] = set()
     for method, group in grouped(runs, "method"):
+        if group["scenario"].notna().all() and group["scenario"].is_unique:
+            continue  # names or labels tell these ends apart
         pairs = group[["client_end", "server_end"]].value_counts(dropna=False)
         ends = [*group["client_end"].dropna(), *group["server_end"].dropna()]
         if len(pairs) < _MOST or pairs.max() > 1 or not all(map(_ADDRESS.fullmatch, ends)):

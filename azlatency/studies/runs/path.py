@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, total_ordering
 from typing import Any
 
+from azlatency.logs.recognise.labels import JOINED
+
 _ARROW = " → "
 _TYPED_ARROW = re.compile(r"\s*(?:→|->)\s*")
 _UNKNOWN = "?"
+#: Longer names of scenarios, such as notes above a log, are shown by the parts that tell them apart, of this length.
+_LONGEST, _LONGEST_PART = 100, 48
 _ADDRESS = re.compile(r"[\d.]+|[\da-fA-F:]*:[\da-fA-F:.]*")
 _GOOGLE_REGION, _AMAZON_REGION = re.compile(r"[a-z]+-[a-z]+\d+"), re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d+")
 
@@ -83,7 +88,8 @@ class NetworkPath:
     ``runs[runs["path"] == "az1 → az3"]`` selects rows. `name_paths` makes the texts of one study distinct.
 
     ``client`` sends the first probe, and ``server`` answers; ``scenario``: the name that the manifest gives to the
-    path; ``shared``: several paths have this scenario, so that the text names the ends, too.
+    path; ``shared``: several paths have this scenario, so that the text names the ends, too. ``shown``: a shorter name
+    of the scenario.
 
     >>> path = NetworkPath.between("az1", "az3")
     >>> str(path), str(path.reversed())
@@ -100,6 +106,7 @@ class NetworkPath:
     server: Endpoint = field(default_factory=Endpoint)
     scenario: str | None = None
     shared: bool = False
+    shown: str | None = None
 
     @classmethod
     def between(cls, client: str, server: str) -> NetworkPath:
@@ -127,7 +134,8 @@ class NetworkPath:
         names = route(str(self.client), str(self.server))
         if self.scenario is None:
             return names
-        return f"{self.scenario}: {names}" if self.shared else self.scenario
+        scenario = self.shown or self.scenario
+        return f"{scenario}: {names}" if self.shared else scenario
 
     @cached_property
     def ends(self) -> tuple[str, str] | None:
@@ -154,7 +162,7 @@ class NetworkPath:
         scenario = self.scenario
         if scenario is not None and not self.shared and self.ends is not None:
             scenario = route(*self.ends[::-1])
-        return NetworkPath(self.server, self.client, scenario, self.shared)
+        return NetworkPath(self.server, self.client, scenario, self.shared, self.shown)
 
     def __str__(self) -> str:
         return self.text
@@ -203,7 +211,25 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str], *, drafted:
             regions = {end.region for path in shared for end in (path.client, path.server)}
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
-    return named
+    shown = _short_names(by_scenario)
+    return [replace(path, shown=shown.get(path.scenario or "")) for path in named]
+
+
+def _short_names(names: Collection[str]) -> dict[str, str]:
+    """Return a short name for each long one: its first part and those that tell it from others, none too long."""
+    parts = {name: name.split(JOINED) for name in names}
+    short = {name: name for name in names}
+    for name, own in parts.items():
+        if len(name) > _LONGEST:
+            alike, kept = {*parts}, list[str]()
+            for part in own:
+                rest = {other for other in alike if part in parts[other]}
+                if not kept or len(rest) < len(alike):
+                    kept.append(part if len(part) <= _LONGEST_PART else f"{part[: _LONGEST_PART - 1].rstrip()}…")
+                alike = rest
+            short[name] = JOINED.join(kept)
+    count = Counter(short.values())
+    return {name: text for name, text in short.items() if text != name and count[text] == 1}
 
 
 def with_known_ends(paths: Sequence[NetworkPath], methods: Sequence[str]) -> list[NetworkPath]:

@@ -150,13 +150,14 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     unnamed = _unnamed_ends(runs)
     assumed = [" ".join([*each.assumed, *codes]) for each, codes in zip(described, unnamed, strict=True)]
     runs["assumed"] = _texts(assumed, runs)
-    found = _texts([each.scenario for each in described], runs)
+    found, stated = _texts([each.scenario for each in described], runs), runs["scenario"]
     if found.notna().any():
         runs = runs.assign(scenario=runs["scenario"].where(found.isna(), found), method=_texts(bases, runs))
         runs = _labelled(runs, _paths(runs, maps, found.notna() | guessed, drafted=drafted))
     if one_scenario or runs["scenario"].notna().all():
         return runs
-    apart = _apart(runs, others, bases)
+    # What tells one path's runs apart names those of the others, too.
+    apart = _apart(runs.assign(scenario=stated), others, bases)
     # A name says more than an unknown end, and than addresses that change with every run, such as those of pods.
     is_unknown = runs["path"].map(lambda path: path.is_unknown).astype(bool)
     nameless = apart.where(is_unknown & runs["scenario"].isna())

@@ -89,6 +89,9 @@ def test_labels_hold_until_the_next_one(tmp_path: Path, off: str, on: str, name:
         "</details>\n",
         "\\end{verbatim}\n",
         "$ ping -c 4 10.0.0.1\n",
+        "10.0.0.7 is alive\n",
+        "vm-beta login: cirros\nPassword:\nLast login: Mon Oct 31 00:22:53 on tty1\n",
+        "login as 'cirros' user. default password: 'gocubsgo'. use 'sudo' for root.\nLogin incorrect\n",
     ],
 )
 def test_what_is_no_label(tmp_path: Path, between: str) -> None:
@@ -111,6 +114,9 @@ def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> Non
         ("Test 1: 1 VM per host", "Test 2: 4 VMs per host", "Test 3: 16 VMs per host"),
         ("1 VM per host", "4 VMs per host", "16 VMs per host"),
         ("2 m cable", "100 m cable", "10 km fibre"),
+        ("10.0.0.2 Pinging 10.0.9.3", "10.1.0.2 Pinging 10.0.9.3"),
+        ("10.0.0.2 -> 10.0.9.3", "10.1.0.2 -> 10.0.9.3"),
+        ("From 10.0.0.2 → 10.0.9.3 over vpn", "From 10.1.0.2 → 10.0.9.3 over vpn"),
     ],
 )
 def test_a_word_and_a_text_with_a_number_are_labels(tmp_path: Path, labels: tuple[str, ...]) -> None:

@@ -35,6 +35,17 @@ def test_only_like_circumstances_are_subtracted_and_p99_is_found_in_a_text() -> 
     assert trips_of("uksouth-echo-latency").set_index("path").loc["Cross AZ", "p99_ns"] == 2_250_000
 
 
+def test_nothing_is_subtracted_of_runs_that_are_not_pooled() -> None:
+    study = load("westeurope-azure-cni")
+    runs = az.latency(study)
+    measured = az.stats.placement.conditions(study, runs)
+    is_inside = (measured["pair"] == "1") & (measured["method"] == "sockperf TCP 14 B")
+    apart = measured.assign(n=measured["n"].mask(is_inside, 2), estimate=measured["estimate"].mask(is_inside))
+    trips = crossings(study, apart, runs).set_index(["method", "pair"])
+    assert np.isnan(trips.loc[("sockperf TCP 14 B", "1–2"), "added_ns"])
+    assert not trips.loc["qperf tcp_lat", "added_ns"].drop("1").isna().all()
+
+
 @pytest.mark.slow
 def test_of_a_published_series_the_newest_window_counts() -> None:
     trips = trips_of("ibm-cloud-zones").set_index("pair")

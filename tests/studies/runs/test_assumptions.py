@@ -45,6 +45,25 @@ def test_labels_below_numbered_ones_are_joined_by_the_number() -> None:
     assert joining_entries(["aqm.txt"], others, are_labels=True)[1] == 'log = "aqm.txt"'
 
 
+def test_one_client_is_assumed_only_of_runs_that_repeat_each_other(tmp_path: Path) -> None:
+    said = assumptions(logs(tmp_path, "near.log", "far.log"))
+    assert not [line for line in said if "one client" in line]
+
+
+def test_clients_that_labels_name_are_kept_apart_and_joined_by_the_advised_entry(tmp_path: Path) -> None:
+    text = "".join(f"10.{number}.0.2 Pinging 10.0.0.9\n{ping('10.0.0.9', 1.0, 1.2, 1.4)}\n" for number in (0, 1, 2))
+    (tmp_path / "02_all.txt").write_text(text, "utf-8")
+    found = assumptions(az.parse(tmp_path))
+    assert found[0].startswith("kept apart by their labels: 10.0.0.2 Pinging")
+    entry = [line.strip() for line in found if line.startswith("    ")]
+    assert entry == ["[[run]]", 'log = "02_all.txt"', 'scenario = "same"']
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "02_all.txt").write_text(text, "utf-8")
+    (folder / "study.toml").write_text("\n".join(["[study]", *entry]), "utf-8")
+    assert [estimate.n for estimate in estimates_of(az.summarize(az.latency(in_memory(folder)), "mean_ns"))] == [3]
+
+
 def test_repeats_of_an_unnamed_client_are_assumed_to_be_of_one(tmp_path: Path) -> None:
     assert assumptions(logs(tmp_path, "ping_run1.log", "ping_run2.log")) == [
         "assumed: one client, which these logs do not name (2 runs)"
@@ -70,7 +89,7 @@ def test_what_is_kept_apart_is_said_with_the_line_that_joins_it(tmp_path: Path) 
 def test_the_line_that_joins_changing_addresses_is_said_once() -> None:
     servers = [f"10.0.0.{number}" for number in range(6)]
     methods = ["ping 56 B"] * 6 + ["ping 64 B"] * 6
-    runs = pd.DataFrame({"method": methods, "client_end": "10.1.0.1", "server_end": servers * 2})
+    runs = pd.DataFrame({"method": methods, "client_end": "10.1.0.1", "server_end": servers * 2, "scenario": None})
     assert list(_alone(runs))[2:] == ['    machines = ["10.*=machines"]']
 
 
