@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from azlatency.logs.grammar.probes import ProbeSamples
-from azlatency.logs.grammar.rules import Line, data, known
+from azlatency.logs.grammar.rules import Line, bulk, data, known
 from azlatency.logs.grammar.samples import STATUSES
 from azlatency.logs.grammar.units import nanoseconds, quantity
 from azlatency.logs.parsers import Log, Parser, Signature
@@ -37,6 +37,7 @@ from azlatency.logs.parsers.common import LogReader, contradict, end_run, record
 from azlatency.logs.parsers.identities import SENT_IS_RECEIVED_AND_LOST
 from azlatency.logs.record import Recorder
 from azlatency.logs.source.large import extremes
+from azlatency.logs.source.lines import UniformBlock, have_decimals
 
 _HEADER = (
     r"HPING (\S{1,253}) \((?:\S{1,20} )?([^() ]{1,60})\): (.{1,40}?) (?:mode set|set|are set),"
@@ -46,9 +47,14 @@ _HEADER = (
 _STATISTIC = r"--- (\S{0,253}) hping statistic ---"
 _FLOOD = r"hping in flood mode, no replies will be shown"
 #: hping3 pads the identification of a TCP segment to five digits.
-_REPLY = r"len=\d{1,6} ip=\S{1,60} ttl=\d{1,3} (?:DF )?id=[+-]?\d{1,6} {0,4}"
+_REPLY = r"len=(?P<len>\d{1,6}) ip=\S{1,60} ttl=(?P<ttl>\d{1,3}) (?:DF )?id=[+-]?(?P<id>\d{1,6}) {0,4}"
 _COUNT = r"(\d{1,12})"
-_NUMBER = r"(?:sport=\d{1,5} flags=\w{0,8} |icmp_)?seq=(?P<seq>\d{1,10}) (?:win=\d{1,6} )?rtt=(?P<time>\d{1,12}\.\d) ms"
+_NUMBER = (
+    r"(?:sport=(?P<sport>\d{1,5}) flags=\w{0,8} |icmp_)?seq=(?P<seq>\d{1,10}) (?:win=(?P<win>\d{1,6}) )?"
+    r"rtt=(?P<time>\d{1,12}\.\d) ms"
+)
+#: Numbers of a reply that are not kept, and how many digits each may have.
+_UNKEPT = {"len": 6, "ttl": 3, "id": 6, "sport": 5, "win": 6}
 _PROTOCOLS = {"icmp": "icmp", "udp": "udp", "raw IP": "ip"}
 _SECOND_NS = 10**9
 #: More probes without a reply are counted but not stored one by one.
@@ -86,6 +92,21 @@ class _Hping(LogReader):
     @data(rf"(DUP! )?{_REPLY} {_NUMBER}", hint="len=")
     def reply(self, line: Line, match: re.Match[str]) -> None:
         self._add(line, match, duplicate=bool(match[1]))
+
+    @bulk(reply)
+    def many_replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        unkept = [name for name in _UNKEPT if match[name] is not None]
+        columns = rows.columns(match, widths=("time", *unkept), seq=0, time=6, **dict.fromkeys(unkept))
+        if match[1] or columns is None or not have_decimals(columns["time"], columns["time width"], 1, 6):
+            return False
+        if any(columns[f"{name} width"].max() > _UNKEPT[name] for name in unkept):
+            return False
+        seq = self.samples.numbers.unwrap_rising(columns["seq"], self.samples.highest)
+        if seq is not None:
+            slow = (columns["time"] >= _SECOND_NS).nonzero()[0].tolist()
+            self.slow += [(len(self.samples) + index, rows.first + index) for index in slow]
+            self.samples.extend_probes(seq, columns["time"], None)
+        return seq is not None
 
     @data(rf"(DUP! )?{_REPLY} tos=\w{{1,4}} iplen=\d{{1,6}}", hint="iplen=")
     def verbose_reply(self, line: Line, match: re.Match[str]) -> None:

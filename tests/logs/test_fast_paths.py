@@ -20,9 +20,9 @@ from azlatency.logs.tables import Logs
 ECHO = ROOT / "data" / "raw" / "emulated-zones" / "echo_long" / "az1a-az2a" / "echo_r1.csv"
 PING = ROOT / "data" / "raw" / "emulated-zones" / "ping" / "az3a-az2a" / "ping_r2.txt"
 IPERF3 = FIXTURES / "iperf3" / "3.12-tcp.json"
-#: Its long logs are samples, so their lines are read at once too, but no real log of the tests has a hundred such lines
-#: in a row: `test_large` reads made ones.
-NO_LONG_LOG = {"_Dump"}
+#: Long logs of these tools are samples, so their lines are read at once too, but no real log of the tests has a hundred
+#: such lines in a row: `test_large` reads made ones.
+NO_LONG_LOG = {"FpingText", "_Dump"}
 
 
 def parse(path: Path) -> Logs:

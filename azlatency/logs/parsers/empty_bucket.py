@@ -17,14 +17,15 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 
-from azlatency.logs.grammar.rules import Line, data
+from azlatency.logs.grammar.rules import Line, bulk, data
 from azlatency.logs.grammar.units import quantity
 from azlatency.logs.parsers import Log, Parser, Signature
 from azlatency.logs.parsers.common import LogReader, end_run
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import UniformBlock, have_decimals
 
 _RATE = r"crnt bw = (?P<rate>\d{1,4}\.\d{3})"
-_SECOND = 10**9
+_SECOND, _THOUSANDTH = 10**9, 10**6
 #: The script compares the first and the last rates, so many of each.
 _COMPARED = 10
 #: A version of the script stops when the highest of the last rates is below this part of the lowest of the first ones,
@@ -47,6 +48,19 @@ class _Rates(LogReader):
             return
         self.rates.append(quantity(match[1], "Gbps").value)
         self.lines.append(line.number)
+
+    @bulk(rate)
+    def many_rates(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        """Read many rates at once; the last line may be cut."""
+        if rows.last == self.unfinished or (columns := rows.columns(match, widths=("rate",), rate=3)) is None:
+            return False
+        if not have_decimals(columns["rate"], columns["rate width"], 3, 3):
+            return False
+        import numpy as np
+
+        self.rates.frombytes((columns["rate"] * float(_THOUSANDTH)).tobytes())
+        self.lines.frombytes(np.arange(rows.first, rows.last + 1, dtype=np.int64).tobytes())
+        return True
 
     def finish(self, last_line: int) -> None:
         """Write a run for each test."""

@@ -8,7 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.logs.grammar.samples import SampleColumns
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
@@ -16,6 +16,9 @@ from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import check_loss, contradict, end_run, record_loss, timed_columns
 from azlatency.logs.record import Run
 from azlatency.logs.source.large import NULL, frequencies
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _DAY = 24 * 3600
 _SECOND = nanoseconds("1", "sec")
@@ -96,6 +99,11 @@ class Host:
         self.steps -= Counter([step])
         self.sent_in_blocks -= block.sent
         return block
+
+    def extend(self, seq: np.ndarray, rtt: np.ndarray, sent: np.ndarray | None) -> None:
+        """Add replies to probes with rising numbers."""
+        self.highest = int(seq[-1])
+        self.samples.extend(seq, rtt, sent)
 
     def finish(self, log: Log, elapsed: Elapsed | None) -> None:
         """Write the run: options, counts, samples, intervals and status."""

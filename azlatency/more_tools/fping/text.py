@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from azlatency.logs.grammar.rules import DATA, Line, data, known
+from azlatency.logs.grammar.rules import DATA, Line, bulk, data, known
 from azlatency.logs.grammar.units import Quantity, nanoseconds, quantity
 from azlatency.logs.parsers import Log
 from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.record import Recorder
+from azlatency.logs.source.lines import UniformBlock
 from azlatency.more_tools.fping.host import Block, Elapsed, Host
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # People replace addresses by "<IP Address>" or "[redacted]".
 HOST = r"(?P<host><[^<>]{1,80}>|\[[A-Za-z][^\[\]]{0,40}\]|[^\s\[\]]{1,255}(?: \([0-9A-Fa-f.:]{2,45}\))?)"
@@ -94,6 +99,30 @@ class FpingText(LogReader):
             host.run.set(message_bytes=_DEFAULT_REPLY_BYTES - _HEADER_BYTES)
         host.add(seq, rtt, "ok", sent)
         host.running_mean = quantity(match["mean"], "ms"), line.number
+
+    @bulk(reply)
+    def replies(self, rows: UniformBlock, match: re.Match[str]) -> bool:
+        """Read many replies of one host, in order, at once."""
+        import numpy as np
+
+        columns = rows.columns(match, widths=("time",), stamp=9, seq=0, bytes=0, time=6, mean=None, percent=None)
+        known_host = self.hosts.get(match["host"])
+        if columns is None or self.summaries or (match["text_stamp"] and len(rows) > 1):
+            return False
+        seq, rtt = columns["seq"], columns["time"]
+        highest = -1 if known_host is None else known_host.highest
+        if (np.diff(seq, prepend=highest) <= 0).any() or not _have_three_digits(rtt, columns["time width"]):
+            return False
+        host = self._host(rows[0], match["host"])
+        host.last_line = rows.last
+        if (columns["bytes"] == _DEFAULT_REPLY_BYTES).any():
+            host.run.set(message_bytes=_DEFAULT_REPLY_BYTES - _HEADER_BYTES)
+        sent = columns["stamp"] - rtt if "stamp" in columns else None
+        host.extend(seq, rtt, sent)
+        last = rows[len(rows) - 1]
+        if (single := match.re.fullmatch(last.text)) is not None:
+            host.running_mean = quantity(single["mean"], "ms"), last.number
+        return True
 
     @data(
         _STAMP + rf"{HOST} +: \[(?P<seq>\d{{1,10}})\], timed out"
@@ -307,6 +336,18 @@ class FpingText(LogReader):
             run = self.recorder.start_run("fping", self.log.first_line, test="echo", protocol="icmp", status="failed")
             run.set(last_line=last_line)
             run.add_event("failed", "error", f"fping measured nothing: {text}", line)
+
+
+def _have_three_digits(rtt: np.ndarray, width: np.ndarray) -> bool:
+    """Whether all times (ns) are printed with three significant digits; a time that was cut has another width."""
+    milliseconds = rtt / nanoseconds("1", "ms")
+    # Rounding gives 1.000 for 0.9996, 10.00 for 9.996 and 100.0 for 99.96; other times have four characters to 99.9.
+    small = (milliseconds < 2) & (width == 5)
+    large = (milliseconds >= 100) & (width >= 3) & (width <= 7)
+    between = (milliseconds >= 1) & (milliseconds < 100) & (width == 4)
+    rounded = ((milliseconds == 10) | (milliseconds == 100)) & (width == 5)
+    two_decimals = (milliseconds < 1) & (width == 4)
+    return bool((small | two_decimals | between | large | rounded).all())
 
 
 def _may_be_cut(last: str, others: list[str]) -> bool:
