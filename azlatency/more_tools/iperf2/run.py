@@ -6,7 +6,7 @@ Text and CSV readers collect rows, connections and histograms in a `Test`; `Test
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from azlatency.logs.grammar.command_line import size_of
@@ -27,8 +27,6 @@ _HISTOGRAMS = {"BB": "rtt", "T": "one_way_latency", "F": "frame_latency", "W": "
 class ReportRow(rows.RateRow):
     """One printed row, interval or total."""
 
-    number: int = 0
-    """Position of the row in its test."""
     report: bool = False
     """The count that the server of a UDP test sends back to the client."""
     receives: bool | None = None
@@ -42,33 +40,6 @@ class ReportRow(rows.RateRow):
     def is_sum(self) -> bool:
         """Whether the row adds up streams."""
         return self.stream.lstrip("*").startswith(rows.SUM)
-
-
-@dataclass
-class _Overview:
-    """What a test needs to know of all its rows before it writes them."""
-
-    series: dict[tuple[str, str | None], tuple[ReportRow, ReportRow, int]] = field(default_factory=dict)
-    """The first and the last row of each stream, and of a sum at each side, and how many there are; no reports."""
-    reports: list[ReportRow] = field(default_factory=list)
-    firsts: dict[str, ReportRow] = field(default_factory=dict)
-    """The first row of each stream, which may be a report."""
-    sides: set[str | None] = field(default_factory=set)
-    bounces: bool = False
-    jitter: bool = False
-
-    def add(self, row: ReportRow) -> None:
-        """Add the next row."""
-        self.firsts.setdefault(row.stream, row)
-        self.bounces = self.bounces or row.bounces is not None
-        self.jitter = self.jitter or row.jitter is not None
-        if row.report:
-            self.reports.append(row)
-            return
-        self.sides.add(row.side)
-        key = row.stream, row.side if row.is_sum else None
-        first, _, count = self.series.get(key, (row, row, 0))
-        self.series[key] = first, row, count + 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -120,10 +91,8 @@ class Test:
     _last: dict[str, ReportRow] = field(default_factory=dict)
     """The last row of each stream, apart from server reports."""
     _counts: Counter[str] = field(default_factory=Counter)
-    _sides: dict[int, str] = field(default_factory=dict)
-    """The sides of sums by number of their row."""
-    _overview: _Overview = field(default_factory=_Overview)
-    """Known at the end."""
+    _firsts: dict[str, ReportRow] = field(default_factory=dict)
+    """The first row of each stream, which may be a report; known at the end."""
     _clients: dict[str, bool | None] = field(default_factory=dict)
     """What `_is_client` returned at the end."""
 
@@ -131,7 +100,6 @@ class Test:
 
     def add(self, row: ReportRow) -> None:
         """Add a row, which may be completed until the next one is added."""
-        row.number = len(self.rows)
         self.rows.append(row)
         if not row.report:
             self._last[row.stream] = row
@@ -179,35 +147,27 @@ class Test:
     def finish(self) -> None:
         """Write the run: its columns, metrics, intervals, histograms and status."""
         self.run.set(last_line=max(self.last_line, self.run.row["first_line"]))
-        if self._has_both_directions():
-            self._set_sides_of_sums()
-        self._look_over()
-        self.bounce = self._overview.bounces
+        self._set_sides()
+        self._find_firsts()
+        self.bounce = any(row.bounces is not None for row in self.rows)
         totals = self._totals()
         self._drop_wrong_sums(totals)
-        self.bidir = len(self._overview.sides - {None}) > 1
+        self.bidir = len({row.side for row in self.rows if not row.report} - {None}) > 1
         self.has_streams = self._count_streams() > 1
         self._describe(totals)
         for row in totals:
             self._write_total(row)
-        written = {row.number for row in totals}
-        self._write_intervals([row for row in self._sided_rows() if row.number not in written], totals)
+        written = {*map(id, totals)}
+        self._write_intervals([row for row in self.rows if id(row) not in written], totals)
         for histogram in self.histograms:
             self._write_histogram(histogram)
         self._write_counts()
         self._set_status(totals)
 
-    def _look_over(self) -> None:
-        self._overview = _Overview()
-        for row in self._sided_rows():
-            self._overview.add(row)
-
-    def _sided_rows(self) -> Iterator[ReportRow]:
-        """Yield the rows with their sides."""
-        both = self._has_both_directions()
+    def _find_firsts(self) -> None:
+        self._firsts = {}
         for row in self.rows:
-            self._set_side(row, both=both)
-            yield row
+            self._firsts.setdefault(row.stream, row)
 
     @property
     def server(self) -> bool | None:
@@ -243,6 +203,13 @@ class Test:
         ends = {(connection.local_port == _PORT, connection.remote_port == _PORT) for connection in connections}
         return _PORT if {(True, False), (False, True)} <= ends else None
 
+    def _set_sides(self) -> None:
+        both = self._has_both_directions()
+        for row in self.rows:
+            self._set_side(row, both=both)
+        if both:
+            self._set_sides_of_sums()
+
     def _set_side(self, row: ReportRow, *, both: bool) -> None:
         """Set whether the end that wrote the row sends or receives; ``both``: the connections go in both directions."""
         client = self._is_client(row.stream.lstrip("*") if row.stream not in self.connections else row.stream)
@@ -254,13 +221,12 @@ class Test:
             row.side = "sender" if client != row.stream.startswith("*") else "receiver"
         elif row.receives is not None:
             row.side = "receiver" if row.receives else "sender"
-        row.side = self._sides.get(row.number, row.side)
 
     def _set_sides_of_sums(self) -> None:
         """Set the side of each sum in a dual test to that of the rows above that it adds up; drop other sums."""
         parts: list[ReportRow] = []
         wrong: list[ReportRow] = []
-        for row in self._sided_rows():
+        for row in self.rows:
             if not row.is_sum:
                 parts.append(row)
                 continue
@@ -268,7 +234,7 @@ class Test:
             of_sides = {side: [part for part in summed if part.side == side] for side in ("sender", "receiver")}
             sides = [side for side, those in of_sides.items() if row.side is None and _adds_up(row, those)]
             if len(sides) == 1:
-                self._sides[row.number] = sides[0]
+                row.side = sides[0]
             elif row.side is None:
                 wrong.append(row)
             parts = []
@@ -280,9 +246,9 @@ class Test:
             text = f"[{row.stream}] {printed} {problem}; it is left out"
             self.run.add_event("sum_mismatch", "warning", text, row.line)
         if wrong:
-            dropped = {row.number for row in wrong}
-            self.rows = [row for row in self.rows if row.number not in dropped]
-            self._look_over()
+            dropped = {*map(id, wrong)}
+            self.rows = [row for row in self.rows if id(row) not in dropped]
+            self._find_firsts()
 
     def _has_both_directions(self) -> bool:
         """Whether the connections go in both directions."""
@@ -290,14 +256,16 @@ class Test:
 
     def _totals(self) -> list[ReportRow]:
         """Return the totals: the last row of each stream, if it covers the whole time, and the server reports."""
-        totals = [*self._overview.reports]
-        for first, last, count in sorted(self._overview.series.values(), key=lambda series: series[0].is_sum):
-            if last.start_ns != 0:
-                continue
+        totals = [row for row in self.rows if row.report]
+        series: dict[tuple[str, str | None], list[ReportRow]] = defaultdict(list)
+        for row in self.rows:
+            if not row.report:
+                series[row.stream, row.side if row.is_sum else None].append(row)
+        for found in sorted(series.values(), key=lambda found: found[0].is_sum):
+            first, last = found[0], found[-1]
             proven = first.is_sum and any(row.side == first.side for row in totals)
-            if count == 1 and not proven and not self._is_total(first):
-                continue
-            totals.append(last)
+            if last.start_ns == 0 and (len(found) > 1 or proven or self._is_total(first)):
+                totals.append(last)
         return totals
 
     def _is_total(self, row: ReportRow) -> bool:
@@ -329,7 +297,7 @@ class Test:
     # --- names
 
     def _count_streams(self) -> int:
-        firsts = self._overview.firsts
+        firsts = self._firsts
         named = [stream.split("-")[1] for stream, row in firsts.items() if row.is_sum and "-" in stream]
         if named:
             return int(named[0])
@@ -372,11 +340,11 @@ class Test:
             row["server"] = self.connect[0]
         # A sum alone does not say of how many streams it is.
         is_known = bool(self.connections) or any(
-            not first.is_sum or "-" in stream for stream, first in self._overview.firsts.items()
+            not first.is_sum or "-" in stream for stream, first in self._firsts.items()
         )
         row["connections"] = self._count_streams() if is_known else None
         row["message_bytes"] = row.get("message_bytes") or self.block
-        if row.get("protocol") is None and self._overview.jitter:
+        if row.get("protocol") is None and any(row.jitter is not None for row in self.rows):
             row["protocol"] = "udp"
         self._read_command()
         durations = [total.length_ns for total in totals if self._stream_name(total) == self._role(total)]
@@ -460,7 +428,7 @@ class Test:
         counts = [("datagrams", "sender", *sent) for sent in self.sent.items()]
         counts += [("out_of_order", "receiver", *late) for late in self.out_of_order.items()]
         for metric, side, stream, (line, value) in counts:
-            row = self._overview.firsts.get(stream)
+            row = self._firsts.get(stream)
             name = None if row is None else self._stream_name(row)
             self.run.add_metric(
                 metric, value, line, side=side, stream=name, scope="stream" if self.has_streams else "run"
@@ -468,7 +436,7 @@ class Test:
 
     def _write_histogram(self, histogram: Histogram) -> None:
         metric = _HISTOGRAMS.get(histogram.kind)
-        row = self._overview.firsts.get(histogram.stream)
+        row = self._firsts.get(histogram.stream)
         name = None if row is None else self._stream_name(row)
         total = sum(number for _, number in histogram.bins)
         if metric is None:
@@ -508,7 +476,7 @@ class Test:
             line, text = self.interrupted
             run.end_as("interrupted", "warning", f"{text}; the totals cover the time until then", line)
         finished = {row.stream for row in totals}
-        begun = self._overview.firsts
+        begun = self._firsts
         only_sums = bool(begun) and all(row.is_sum for row in begun.values())
         # A connection that only sends back has rows with an asterisk.
         idle = set([] if only_sums else self.connections) - {stream.lstrip("*") for stream in finished}
@@ -519,9 +487,9 @@ class Test:
         """Whether the text of a client ends before the sum of its streams, or before a report of the server."""
         if self.form != "text" or self.server is not False:
             return False
-        firsts = self._overview.firsts
+        firsts = self._firsts
         lacks_sum = not self.bidir and len(firsts) > 1 and not any(row.is_sum for row in firsts.values())
-        reported = {row.stream for row in self._overview.reports}
+        reported = {row.stream for row in self.rows if row.report}
         due = {stream for stream in self.sent if not stream.startswith(rows.SUM)} - self.unreported
         return lacks_sum or (bool(reported) and not due <= reported)
 
