@@ -68,8 +68,6 @@ MOST_BOUNDARIES = 12
 _GROUP = 2
 _BOLD_SEARCHED = 65_536
 _QUOTES_SEARCHED = 2**20
-#: Lines that are enough to judge a proposal.
-_HEAD_LINES = 2000
 #: At most this much of a large text is unwrapped at once, and this many lines more, if they are folded into one.
 _PIECE, _MOST_FOLDED = 2**20, 1000
 

@@ -15,9 +15,9 @@ the first interval after omitted seconds, and ``duration_overrun`` a duration of
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
@@ -45,33 +45,6 @@ _DEFAULT_PORT = "5201"
 _BOUNDARY_NS = 20_000_000
 
 
-class Intervals(list[RateRow]):
-    """The intervals of a test in the order of the log, and what the test needs to know of all before it reads them."""
-
-    def __init__(self, rows: Iterable[RateRow] = ()) -> None:
-        super().__init__()
-        self.sides: set[str | None] = set()
-        self.streams: set[tuple[str | None, str]] = set()
-        self.omitted = self.counts_datagrams = self.counts_segments = False
-        for row in rows:
-            self.append(row)
-
-    def append(self, row: RateRow) -> None:
-        """Add a row that is complete, but for its side."""
-        super().append(row)
-        self.sides.add(row.side)
-        self.streams.add((row.role, row.stream))
-        self.omitted |= row.omitted
-        self.counts_datagrams |= row.counts_datagrams
-        self.counts_segments |= row.counts_segments
-
-    def are_covered_by(self, row: RateRow) -> bool:
-        """Return whether a row is over the time of all intervals of its stream, as its total is."""
-        same = (above for above in reversed(self) if (above.role, above.stream) == (row.role, row.stream))
-        last = next(same, None)
-        return last is not None and not last.omitted and row.start_ns == 0 and row.end_ns >= last.end_ns
-
-
 @dataclass
 class Test:
     """One test while it is read."""
@@ -86,7 +59,7 @@ class Test:
     interleaved: bool = False
     streams: int | None = None
     connections: list[Connection] = field(default_factory=list)
-    intervals: Intervals = field(default_factory=Intervals)
+    intervals: list[RateRow] = field(default_factory=list)
     summary: list[RateRow] = field(default_factory=list)
     server_totals: list[RateRow] = field(default_factory=list)
     """The totals in the output of the server that its client prints; they repeat those of the client's summary."""
@@ -133,6 +106,12 @@ class Test:
             return
         for metric, (value, line) in zip(("cpu_process", "cpu_user", "cpu_system"), times, strict=True):
             self.run.add_metric(metric, value, line, side=side, scope="process")
+
+    def ends_intervals(self, row: RateRow) -> bool:
+        """Whether a row is over the time of all intervals of its stream, as its total is."""
+        same = (above for above in reversed(self.intervals) if (above.role, above.stream) == (row.role, row.stream))
+        last = next(same, None)
+        return last is not None and not last.omitted and row.start_ns == 0 and row.end_ns >= last.end_ns
 
     @property
     def blank(self) -> bool:
@@ -204,14 +183,19 @@ class Test:
 
     def _streams(self) -> set[tuple[str | None, str]]:
         """Return role and number of each stream."""
-        return self.intervals.streams.union((row.role, row.stream) for row in self.summary)
+        return {(row.role, row.stream) for row in chain(self.intervals, self.summary)}
+
+    @cached_property
+    def _omits(self) -> bool:
+        """Whether intervals are omitted (``-O``), once all lines were read."""
+        return any(row.omitted for row in self.intervals)
 
     def _detect_direction(self) -> None:
         """Take the direction of a server's test from its rows."""
         if self.server and not self.reverse:
             total_sides = {row.side for row in self.summary if row.side and not row.silent}
             sends = total_sides == {"sender"} and not (self.legacy and self.intervals)
-            self.reverse = not self.bidir and (sends or self.intervals.sides - {None} == {"sender"})
+            self.reverse = not self.bidir and (sends or {row.side for row in self.intervals} - {None} == {"sender"})
 
     def _describe(self) -> None:
         row = self.run.row
@@ -237,11 +221,11 @@ class Test:
         row["connections"] = self.streams
 
     def _detect_protocol(self) -> str | None:
-        totals = Intervals(self.summary)
-        if self.intervals.counts_datagrams or totals.counts_datagrams:
+        rows = [*self.intervals, *self.summary]
+        if any(row.counts_datagrams for row in rows):
             return "udp"
-        if self.intervals.counts_segments or totals.counts_segments or self.server is not None:
-            return "tcp" if self.intervals or self.summary else None
+        if self.server is not None or any(row.counts_segments for row in rows):
+            return "tcp" if rows else None
         return None
 
     def _read_command(self) -> None:
@@ -348,7 +332,7 @@ class Test:
 
     def has_total_like(self, row: RateRow) -> bool:
         """Whether only totals are left of the test and it has this one: ``grep sender`` separates nothing else."""
-        if self.intervals.streams or self.connections:
+        if self.intervals or self.connections:
             return False
         key = row.stream, row.role, row.side
         return any(key == (total.stream, total.role, total.side) for total in self.summary)
@@ -388,7 +372,7 @@ class Test:
             return
         slack = sender.bytes.half + receiver.bytes.half
         if receiver.bytes.value - sender.bytes.value > slack * 1.000001:
-            omit = bool(self.run.row.get("warmup_ns")) or self.intervals.omitted
+            omit = bool(self.run.row.get("warmup_ns")) or self._omits
             reason = "; with -O the two ends omit different intervals" if omit else ""
             text = f"received {receiver.bytes.printed}, more than {sender.bytes.printed} sent{reason}"
             self.run.add_event("receiver_gt_sender", "info" if omit else "warning", text, receiver.line)
@@ -417,7 +401,7 @@ class Test:
             expected = sent if row.datagrams is None else row.datagrams.value
             if not expected:
                 continue
-            omitted = bool(run.row.get("warmup_ns")) or self.intervals.omitted
+            omitted = bool(run.row.get("warmup_ns")) or self._omits
             received = expected - row.lost.value
             # The JSON of --bidir divides by the datagrams of the other direction.
             counted = row.lost.value / expected
@@ -443,7 +427,7 @@ class Test:
 
     def _write_intervals(self) -> None:
         """Write each interval once; TCP rows without retransmits get the side of the test."""
-        names = {stream: self._name(*stream) for stream in self.intervals.streams}
+        names = {stream: self._name(*stream) for stream in self._streams()}
         gaps: dict[_Direction, Gaps] = defaultdict(Gaps)
         earlier: dict[tuple[object, ...], RateRow] = {}
         for row in self.intervals:
@@ -461,7 +445,7 @@ class Test:
             totals = [row for row in self.summary if (row.role or "") == role and (row.side or side) == side]
             last = max(totals, key=lambda row: row.end_ns, default=None)
             # With -O the first interval begins where the last omitted one ended, not at 0.
-            total = None if last is None or self.intervals.omitted else (last.start_ns, last.end_ns)
+            total = None if last is None or self._omits else (last.start_ns, last.end_ns)
             gaps[direction].report(self.run, total)
 
     def _check_interval(self, row: RateRow) -> None:
@@ -477,7 +461,7 @@ class Test:
         slack = row.slack_ns + 1e-3 * implied
         if row.agrees() and (shift <= slack or shift <= slack + row.relative_resolution() * implied):
             return
-        first = row.start_ns < _BOUNDARY_NS and not row.omitted and self.intervals.omitted
+        first = row.start_ns < _BOUNDARY_NS and not row.omitted and self._omits
         boundary = first or row.length_ns + row.slack_ns < _BOUNDARY_NS < implied
         text = f"{row.rate.printed} is not {row.bytes.printed} divided by {row.length_ns / 1e9:g} s"
         severity = "info" if boundary and shift <= LONGEST_SHIFT * implied else "warning"

@@ -215,11 +215,7 @@ class Iperf3Text(LogReader):
     def row(self, line: Line, match: re.Match[str]) -> None:
         test = self._row_test(line)
         label = match["label"]
-        if (
-            self.after_separator
-            and match["jitter"] is not None
-            and test.intervals.are_covered_by(self._read_row(line, match))
-        ):
+        if self.after_separator and match["jitter"] is not None and test.ends_intervals(self._read_row(line, match)):
             self.in_summary = True  # the column titles above it are missing
         # A total without its last column looks like an interval.
         whole = match[0].endswith(("/sec", "Bytes", "%)")) and not self.in_summary
