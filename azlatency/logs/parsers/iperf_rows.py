@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -129,38 +129,29 @@ class RateRow:
         return self.line if self.lines is None else self.lines.get(metric, self.line)
 
 
-class Gaps:
-    """The intervals of one direction, and what is missing between them."""
+def report_gaps(intervals: Sequence[RateRow], run: Run, total: tuple[int, int] | None) -> None:
+    """Report a last interval of a direction that is shorter than the others, and gaps, also at both ends of the total.
 
-    def __init__(self) -> None:
-        self._starts, self._ends, self._lines = array("q"), array("q"), array("q")
-
-    def add(self, row: RateRow) -> None:
-        """Add the next interval."""
-        self._starts.append(row.start_ns)
-        self._ends.append(row.end_ns)
-        self._lines.append(row.line)
-
-    def report(self, run: Run, total: tuple[int, int] | None) -> None:
-        """Report a last interval that is shorter than the others, and gaps, also at both ends of the total (ns)."""
-        if len(self._lines) < 2:
-            return
-        rows = sorted(zip(self._starts, self._lines, self._ends, strict=True))
-        usual = median(end_ns - start_ns for start_ns, _, end_ns in rows)
-        start_ns, line, end_ns = rows[-1]
-        if end_ns - start_ns < SHORT_TAIL * usual:
-            text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
-            run.add_event("tail_interval", "info", text, line)
-        gaps = [(end, start, at) for (_, _, end), (start, at, _) in pairwise(rows)]
-        if total is not None:
-            gaps.append((total[0], rows[0][0], line))
-            # Old versions of iperf 2 do not print the last interval.
-            if total[1] - end_ns > (1 + SHORT_TAIL) * usual:
-                gaps.append((end_ns, total[1], line))
-        for begin_ns, stop_ns, line in gaps:
-            if stop_ns - begin_ns > SHORT_TAIL * usual:
-                text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
-                run.add_event("interval_gap", "warning", text, line)
+    ``total``: its start and end (ns).
+    """
+    if len(intervals) < 2:
+        return
+    rows = sorted((row.start_ns, row.line, row.end_ns) for row in intervals)
+    usual = median(end_ns - start_ns for start_ns, _, end_ns in rows)
+    start_ns, line, end_ns = rows[-1]
+    if end_ns - start_ns < SHORT_TAIL * usual:
+        text = f"the last interval is only {(end_ns - start_ns) / 1e9:g} s long; weight intervals by their length"
+        run.add_event("tail_interval", "info", text, line)
+    gaps = [(end, start, at) for (_, _, end), (start, at, _) in pairwise(rows)]
+    if total is not None:
+        gaps.append((total[0], rows[0][0], line))
+        # Old versions of iperf 2 do not print the last interval.
+        if total[1] - end_ns > (1 + SHORT_TAIL) * usual:
+            gaps.append((end_ns, total[1], line))
+    for begin_ns, stop_ns, line in gaps:
+        if stop_ns - begin_ns > SHORT_TAIL * usual:
+            text = f"no interval from {begin_ns / 1e9:g} s to {stop_ns / 1e9:g} s; rows are missing"
+            run.add_event("interval_gap", "warning", text, line)
 
 
 def is_printed_again(

@@ -410,7 +410,7 @@ class Test:
 
     def _write_intervals(self, intervals: Sequence[ReportRow], totals: Sequence[ReportRow]) -> None:
         """Write each interval once, and report what is missing between those of a stream."""
-        gaps: dict[str, rows.Gaps] = defaultdict(rows.Gaps)
+        written: dict[str, list[ReportRow]] = defaultdict(list)
         earlier: dict[tuple[object, ...], rows.RateRow] = {}
         for row in intervals:
             if rows.is_printed_again(row, (row.stream, row.side, row.start_ns, row.end_ns), earlier, self.run):
@@ -419,10 +419,10 @@ class Test:
             # The bytes of a bounceback are those of both directions.
             printed = replace(row, bytes=None, rate=None) if self.bounce else row
             self.run.add_interval(**rows.interval_of(printed, self._stream_name(row), printed.throughput()))
-            gaps[row.stream].add(row)
+            written[row.stream].append(row)
         ends = {row.stream: (row.start_ns, row.end_ns) for row in totals if not row.report}
-        for stream, found in gaps.items():
-            found.report(self.run, ends.get(stream))
+        for stream, of_stream in written.items():
+            rows.report_gaps(of_stream, self.run, ends.get(stream))
 
     def _write_counts(self) -> None:
         counts = [("datagrams", "sender", *sent) for sent in self.sent.items()]

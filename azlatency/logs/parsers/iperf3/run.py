@@ -27,12 +27,12 @@ from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
     SUM,
     Connection,
-    Gaps,
     RateRow,
     interval_of,
     is_client,
     is_printed_again,
     percent_agrees,
+    report_gaps,
     requested_duration,
 )
 from azlatency.logs.record import Run
@@ -428,7 +428,7 @@ class Test:
     def _write_intervals(self) -> None:
         """Write each interval once; TCP rows without retransmits get the side of the test."""
         names = {stream: self._name(*stream) for stream in self._streams()}
-        gaps: dict[_Direction, Gaps] = defaultdict(Gaps)
+        counted: dict[_Direction, list[RateRow]] = defaultdict(list)
         earlier: dict[tuple[object, ...], RateRow] = {}
         for row in self.intervals:
             if row.side is None:
@@ -439,14 +439,14 @@ class Test:
             self._check_interval(row)
             self.run.add_interval(**interval_of(row, name, row.throughput()))
             if not row.omitted:
-                gaps[row.side or "", row.role or ""].add(row)
-        for direction in sorted(gaps):
+                counted[row.side or "", row.role or ""].append(row)
+        for direction in sorted(counted):
             side, role = direction
             totals = [row for row in self.summary if (row.role or "") == role and (row.side or side) == side]
             last = max(totals, key=lambda row: row.end_ns, default=None)
             # With -O the first interval begins where the last omitted one ended, not at 0.
             total = None if last is None or self._omits else (last.start_ns, last.end_ns)
-            gaps[direction].report(self.run, total)
+            report_gaps(counted[direction], self.run, total)
 
     def _check_interval(self, row: RateRow) -> None:
         if row.rate is None or row.bytes is None:
