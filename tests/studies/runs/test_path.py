@@ -152,13 +152,8 @@ def test_an_unknown_end_is_the_only_one_that_agrees(
 
 def test_a_long_name_of_notes_is_shown_by_the_parts_that_tell_it_apart() -> None:
     note = "host had no /dev/kvm, so the guests could not boot, and the datapath is the one of a bridge"
-    names = [f"a / {note} / GRO on", f"a / {note} / GRO off", f"b / {note}", "short"]
-    paths = [Path(end(), end("10.0.0.9"), name, True) for name in names]
-    assert [text.removesuffix(": ? → 10.0.0.9") for text in texts(*paths)] == [
-        "a / GRO on",
-        "a / GRO off",
-        "b",
-        "short",
-    ]
+    names = [f"a / {note} / GRO on", f"a / {note} / GRO off", f"b / {note} / bridge", "short"]
+    shown = texts(*(Path(end(), end("10.0.0.9"), name, True) for name in names))
+    assert [text.removesuffix(": ? → 10.0.0.9") for text in shown] == ["a / GRO on", "a / GRO off", "b", "short"]
     tied = [Path(end(), end("10.0.0.9"), f"x / {note} {number}", True) for number in (1, 2)]
     assert len(set(texts(*tied))) == 2, "parts that are equal where they are cut stay whole"
