@@ -421,6 +421,8 @@ FRAMES: dict[str, tuple[Column, ...]] = {
         differs_in       | string  | | computed | Properties in which the packets of both methods differ.
         origin           | string  | | computed | log, or reported (in a text).
         kind             | string  | | computed | Tool, test and protocol.
+        pair             | string  | | computed | Zones of both ends, or the zone of a path inside one; empty if unknown.
+        ended            | bool    | | computed | Whether the path has no value in the newest window.
         superseded       | float64 | | file | Value that a text reports for the run, in ns.
         factor           | string  | | computed | Circumstance in which two conditions differ.
         base_path        | string  | | computed | Path of the base.

@@ -239,9 +239,10 @@ class _Panel:
         beside: int,
     ) -> None:
         self.sheet, self.axis, self.unit = sheet, axis, unit
-        #: Room for half a mark at the ends of a narrow axis.
-        self.room = 0.12 if sheet.narrow else 0.0
         self.verdict, self.truth, self.edge = further
+        has_marks = bool(self.verdict) and bool(rows[self.verdict].eq("reported").any())
+        #: Room for half a mark at the ends of a narrow axis.
+        self.room = 0.12 if sheet.narrow and has_marks else 0.0
         self.digits, self.unit_words = (5, f" {unit.name}") if unit.name else (4, "")
         name, value, low, high = columns
         self.frame = rows.assign(
