@@ -106,8 +106,8 @@ def _typical_run(path: PathRuns, confidence: float, spread: SharedSpread | None)
     runs = len(run_set.values)
     if not flags and not runs:
         flags = ("no_values",)
-    elif not flags and runs == 1:
-        flags = ("no_replication",)
+    elif runs == 1 and {"incomplete_runs"}.issuperset(flags):
+        flags = ("no_replication", *flags)
     elif not flags and not _is_usable(run_set):
         flags = ("not_positive",)
     missing = ("missing",) if run_set.missing and "loss_censored" not in flags else ()
