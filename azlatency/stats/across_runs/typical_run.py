@@ -156,7 +156,7 @@ def _estimate(run_set: RunValues, missing: tuple[str, ...], confidence: float, s
     else:
         interval = _t_interval(x, confidence)
         flags.append("two_runs" if runs == 2 else "few_runs")
-        if _lies_far_out(x):
+        if runs > 2 and _lies_far_out(x):  # of two, neither lies far from "the others"
             flags.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
         longer = _shared_interval(x, spread, confidence, interval)
