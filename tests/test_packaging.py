@@ -139,7 +139,7 @@ def test_report_and_test_environment_is_without_jupyterlab() -> None:
 
 
 def test_the_command_is_installed_and_the_only_plug_ins_are_parsers() -> None:
-    assert project()["scripts"] == {"azlatency": "azlatency.cli:main"}
+    assert project()["scripts"] == {"azlatency": "azlatency.__main__:main"}
     assert project()["entry-points"].keys() == {"azlatency.parsers"}
 
 

@@ -23,7 +23,7 @@ def check(
 ) -> None:
     """Report for each file whether it can be used, and for what.
 
-    Exit code 0: every file is usable; 1: a file is not, or there is no file; 2: usage error.
+    Exit code 0: every file is usable, or the log of a server; 1: a file is not, or there is no file; 2: usage error.
     """
     from azlatency.logs.source.expand import path_of
     from azlatency.studies.quality import check as check_tables
@@ -50,7 +50,9 @@ def check(
         print(printable(message))
     grades += ["useless"] * len(unreadable)
     usable, limited, unusable = (grades.count(grade) for grade in ("good", "limited", "useless"))
-    print(f"{count_of(len(grades), 'file')}: {usable} usable, {limited} usable with caveats, {unusable} unusable")
+    servers = f", {number} of servers" if (number := grades.count("server")) else ""
+    counts = f"{usable} usable, {limited} usable with caveats, {unusable} unusable{servers}"
+    print(f"{count_of(len(grades), 'file')}: {counts}")
     if unusable or not grades:
         raise typer.Exit(1)
 

@@ -96,7 +96,8 @@ _FLAGS = {
         "frame[~frame.index.duplicated()]"),
     "mixed_paths": ("several paths", "the runs are of several paths, which are no repeats of each other; select one "
         "path, or use by='path'"),
-    "incomplete_runs": ("cut or failed", "every run was cut or failed, so none is a repeat; measure again"),
+    "incomplete_runs": ("cut or failed", "every run was cut or failed, so its numbers may cover a part of the test "
+        "only; measure again"),
     "overlapping_runs": ("overlap in time", "runs of this group overlap in time, so they may be of different machines; "
         "give each a client, a server or a scenario in study.toml"),
     "doubtful_number": ("repeats doubtful", "only the last number of their names joins these runs, and their values "

@@ -13,7 +13,7 @@ from azlatency.studies.format import percentile
 from azlatency.studies.runs.round_trips import one_outstanding
 from azlatency.studies.runs.run_table import ROLES_OF_TEST, SIDES
 
-Grade = Literal["good", "limited", "useless"]
+Grade = Literal["good", "limited", "useless", "server"]
 
 #: How the uses begin that promise a row of `azlatency.latency`.
 LATENCY_USES = (
@@ -57,7 +57,7 @@ _LIMITS = {
 class Check:
     """What one source can be used for, with caveats and their line numbers.
 
-    The grades are: usable, usable with caveats, unusable.
+    The grades are: usable, usable with caveats, unusable, and the log of a server, which prints no result.
     """
 
     path: str
@@ -66,7 +66,12 @@ class Check:
     remarks: tuple[str, ...]
 
     def __str__(self) -> str:
-        verdicts = {"good": "usable for ", "limited": "usable with caveats for ", "useless": "unusable"}
+        verdicts = {
+            "good": "usable for ",
+            "limited": "usable with caveats for ",
+            "useless": "unusable",
+            "server": "the log of a server, without a result of its own",
+        }
         lines = [f"{self.path}: {verdicts[self.grade]}{', '.join(self.uses)}"]
         return "\n".join([*lines, *(f"  {remark}" for remark in self.remarks)])
 
@@ -96,7 +101,8 @@ def check(tables: Logs) -> list[Check]:
         ]
         of_source = tuple(dict.fromkeys(use for uses in measured for use in uses))
         tools = ", ".join(dict.fromkeys(run["tool"] for run in runs))
-        checks.append(_check_source(source, of_source, events, tools))
+        of_servers = bool(runs) and all(run["test"] == "server" for run in runs)
+        checks.append(_check_source(source, of_source, events, tools, of_servers=of_servers))
     return checks
 
 
@@ -107,9 +113,11 @@ def _grouped(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
     return groups
 
 
-def _check_source(source: Row, uses: tuple[str, ...], events: Iterable[Row], tools: str) -> Check:
+def _check_source(source: Row, uses: tuple[str, ...], events: Sequence[Row], tools: str, *, of_servers: bool) -> Check:
     by_code = _grouped(events, "code")
     remarks = tuple(_remarks(by_code))
+    if not uses and of_servers and not any(event["severity"] == "error" for event in events):
+        return Check(source["path"], "server", (), remarks)
     if tools and not uses and not remarks:
         remarks = (f"a log of {tools} without a round-trip time or a rate of a network",)
     if not uses:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from helpers.command import azlatency
 
 
@@ -50,3 +51,29 @@ def test_an_import_of_a_table_says_how_it_is_described(tmp_path: Path) -> None:
         "zones.csv:1: no log of a known tool; azlatency check drafts what study.toml must say of a table"
         in result.stderr
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sockperf: == version #3.7-no.git == \nsockperf: [SERVER] listen on:\n"
+        "[ 0] IP = 0.0.0.0         PORT = 11112 # TCP\nsockperf: Warmup stage (sending a few dummy messages)...\n",
+        f"{'-' * 59}\nServer listening on 5201 (test #1)\n{'-' * 59}\niperf3: interrupt - the server has terminated\n",
+        '{\n"start":\t{\n"connected":\t[],\n"version":\t"iperf 3.12"\n},\n"intervals":\t[],\n"end":\t{\n},\n'
+        '"error":\t"interrupt - the server has terminated"\n}\n',
+        f"{'-' * 60}\nServer listening on TCP port 5001\nTCP window size: 85.3 KByte (default)\n{'-' * 60}\n",
+        "NTTTCP for Linux 1.4.0\n*** receiver role\n01:36:46 INFO: 17 threads created\n",
+    ],
+    ids=["sockperf", "iperf3", "iperf3 JSON", "iperf2", "ntttcp"],
+)
+def test_the_log_of_a_server_without_a_client_is_no_error(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "server.log"
+    file.write_text(text, "utf-8")
+    result = azlatency("check", file)
+    assert result.returncode == 0
+    assert result.stdout.splitlines() == [
+        f"{file}: the log of a server, without a result of its own",
+        "1 file: 0 usable, 0 usable with caveats, 0 unusable, 1 of servers",
+    ]
+    answer = azlatency(file)
+    assert (answer.returncode, answer.stderr) == (0, "")

@@ -150,6 +150,20 @@ def test_a_closed_pipe_is_no_error_and_ctrl_c_is_one_line(raw: Path, tmp_path: P
     assert "Traceback" not in printed
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_while_the_commands_are_imported_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    places = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-m", "azlatency", "--help"],
+        env=os.environ | {"PYTHONPATH": places},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize(("encoding", "unit"), [("cp1252", "µs"), ("ascii", "us")])
 def test_a_character_that_an_output_cannot_hold_is_replaced(

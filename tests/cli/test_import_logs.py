@@ -264,3 +264,17 @@ def test_a_draft_of_many_scenarios_can_be_imported_again(tmp_path: Path) -> None
     assert (first.returncode, "more log" in (tmp_path / "data/raw/mine/study.toml").read_text("utf-8")) == (0, True)
     again = azlatency("import", "--study", "mine", cwd=tmp_path)
     assert again.returncode == 0 and "no entry" not in again.stderr, again.stderr
+
+
+def test_an_import_asks_for_no_zone_of_a_server_without_an_address(tmp_path: Path, log: Path) -> None:
+    for folder in ("zone1-zone2", "zone1-zone3"):
+        (tmp_path / "dump" / folder).mkdir(parents=True)
+        shutil.copy(log, tmp_path / "dump" / folder / "sockperf.log")
+    (tmp_path / "dump" / "server.log").write_text(
+        "sockperf: == version #3.7-no.git == \nsockperf: [SERVER] listen on:\n"
+        "[ 0] IP = 0.0.0.0         PORT = 11112 # TCP\nsockperf: Warmup stage (sending a few dummy messages)...\n"
+    )
+    result = azlatency("import", "dump", "--study", "mine", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "0.0.0.0" not in result.stderr
+    assert "zone (" not in result.stderr

@@ -99,6 +99,12 @@ def record_no_data(
     run.add_event("no_data", severity, text, log.first_line)
 
 
+def record_server(recorder: Recorder, log: Log, *, tool_version: str | None = None) -> None:
+    """Record the log of a server that no client reached: it is whole, and has no result to wait for."""
+    run = recorder.start_run(log.tool, log.first_line, last_line=log.last_line, test="server")
+    run.set(tool_version=tool_version)
+
+
 def contradict(run: Run, code: str, text: str, line: int) -> None:
     """Report numbers of the log that exclude each other; the run is then not complete, but ``failed``."""
     run.add_event(code, "error", text, line)

@@ -119,8 +119,9 @@ def spread(numbers: Numbers) -> Iterator[Contradiction]:
                     text = f"the minimum {low['printed']} is greater than the maximum {high['printed']}"
                     yield Contradiction("not_monotone", text, high["line"])
                     continue
-                # The values of a rate are those of intervals, whose number is not that of the observations.
-                count = max(n["value"] if n and not prefix.startswith("throughput") else 2, 2)
+                # The values of a rate are those of intervals: their number is not that of the observations.
+                values = rows.get(f"{prefix}_samples") or (n if high["unit"] == "ns" else None)
+                count = max(values["value"] if values else 2, 2)
                 most = (high["value"] - low["value"]) / 2 * math.sqrt(count / (count - 1))
                 if deviation is not None and deviation["value"] > most + 2 * slack(low, high, deviation):
                     between = f"{low['printed']} and {high['printed']}"

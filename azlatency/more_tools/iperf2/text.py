@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from azlatency.logs.grammar.rules import Line, data, known
 from azlatency.logs.grammar.units import count, nanoseconds, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import LogReader, contradict, record_no_data
+from azlatency.logs.parsers.common import LogReader, contradict, record_no_data, record_server
 from azlatency.logs.parsers.iperf_rows import Connection
 from azlatency.logs.record import Recorder
 from azlatency.more_tools.iperf2.run import Histogram, ReportRow, Test
@@ -316,6 +316,8 @@ class Iperf2Text(LogReader):
             test.failures, test.last_line = self.failures, self.failures[-1][0]
             test.finish()
             self.tests += 1
+        elif not self.tests and self.first_banner == "server":
+            record_server(self.recorder, self.log, tool_version=self.version)
         elif not self.tests:
             text = "the log contains no iperf test"
             record_no_data(self.recorder, self.log, text, tool_version=self.version)

@@ -344,7 +344,7 @@ def refusals(frames: Iterable[RunData], value: str | None = None, across: Sequen
         flags.append("logical_zone")
     if any("path" in part.columns and len(_distinct([part], "path")) > 1 for part in parts):
         flags.append("mixed_paths")
-    if any("status" in part.columns and len(part) > 1 and is_incomplete(part).all() for part in parts):
+    if any("status" in part.columns and len(part) and is_incomplete(part).all() for part in parts):
         flags.append("incomplete_runs")
     return (*flags, *endless)
 

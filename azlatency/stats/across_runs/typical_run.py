@@ -106,8 +106,8 @@ def _typical_run(path: PathRuns, confidence: float, spread: SharedSpread | None)
     runs = len(run_set.values)
     if not flags and not runs:
         flags = ("no_values",)
-    elif not flags and runs == 1:
-        flags = ("no_replication",)
+    elif runs == 1 and {"incomplete_runs"}.issuperset(flags):
+        flags = ("no_replication", *flags)
     elif not flags and not _is_usable(run_set):
         flags = ("not_positive",)
     missing = ("missing",) if run_set.missing and "loss_censored" not in flags else ()
@@ -156,7 +156,7 @@ def _estimate(run_set: RunValues, missing: tuple[str, ...], confidence: float, s
     else:
         interval = _t_interval(x, confidence)
         flags.append("two_runs" if runs == 2 else "few_runs")
-        if _lies_far_out(x):
+        if runs > 2 and _lies_far_out(x):  # of two, neither lies far from "the others"
             flags.append("outlying_run")
     if spread is not None and runs < FEWEST_FOR_RANKS:
         longer = _shared_interval(x, spread, confidence, interval)

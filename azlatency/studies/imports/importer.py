@@ -35,6 +35,7 @@ from azlatency.studies.imports.parsing import LargeSamples, ParsedBatch, parse_f
 from azlatency.studies.imports.writer import write_study
 from azlatency.studies.manifest.machine_names import parse_maps
 from azlatency.studies.manifest.manifest import Manifest
+from azlatency.studies.runs.both_ends import ANY_ADDRESS
 from azlatency.studies.runs.run_table import paths_by_scenario
 from azlatency.studies.store.folders import check_study_name, data_folder, list_studies
 from azlatency.studies.store.hosts import LARGEST_RECORDING, host_of, read_facts
@@ -530,7 +531,9 @@ def _summarize(
         sorted(zip(*(of_tools.field(name).to_pylist() for name in ("values", "counts")), strict=True))
     )
     sought = [key for key in REQUIRED_METADATA if key not in manifest.study.get("not_said", ())]
-    summary.missing = {key: runs[key].null_count for key in sought if runs[key].null_count}
+    # The log of a server has no result that a comparison of zones could use.
+    measured = runs.filter(pc.not_equal(pc.fill_null(runs["test"], ""), "server"))
+    summary.missing = {key: measured[key].null_count for key in sought if measured[key].null_count}
     counts = Counter[str]()
     # An entry that contradicts another one is listed once for all logs, below.
     chosen = pc.or_(pc.equal(events["severity"], "error"), pc.equal(events["code"], "manifest_missing"))
@@ -583,4 +586,4 @@ def _addresses_without_zone(runs: pa.Table, machines: list[str]) -> list[str]:
     if machines or not any(zone or peer_zone for _, zone, _, peer_zone in rows):
         return []
     ends = (end for client, zone, server, peer_zone in rows for end in ((client, zone), (server, peer_zone)))
-    return list(dict.fromkeys(address for address, zone in ends if address and not zone))
+    return list(dict.fromkeys(address for address, zone in ends if address and not zone and address not in ANY_ADDRESS))

@@ -20,7 +20,8 @@ _COMPARED = (
 #: Words of a file name that say at which end the log was written.
 _END_WORDS = re.compile(r"(?<![a-z])(?:server|client|sender|receiver|send|recv|rcv|snd|srv|cli)(?![a-z])[._-]?")
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:.]*")
-_ANY_ADDRESS = {"0.0.0.0", "::"}
+#: What a server listens on that names no address.
+ANY_ADDRESS = {"0.0.0.0", "::"}
 #: Two ends may start this long after each other; a server waits for its client.
 _STARTS_APART_S = 30.0
 #: Two ends of a test measure durations and bytes that differ by less than this share; slow start and draining differ.
@@ -120,7 +121,7 @@ def _similar(near: Row, far: Row, transferred: Mapping[str, float]) -> bool:
 
 def _other_machine(one: str | None, other: str | None) -> bool:
     """Return whether two names stand for different machines; a host's name and an address may be the same one."""
-    if one is None or other is None or {one, other} & _ANY_ADDRESS:
+    if one is None or other is None or {one, other} & ANY_ADDRESS:
         return False
     return bool(_ADDRESS.fullmatch(one)) == bool(_ADDRESS.fullmatch(other)) and one != other
 

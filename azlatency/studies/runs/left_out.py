@@ -74,14 +74,31 @@ def in_words(runs: pd.DataFrame, reasons: Mapping[str, str]) -> list[str]:
 
 
 def doubtful_rows(study: Study | Logs) -> list[str]:
-    """Return a line for the first error of each published table, whose row is left out, and the first odd number."""
+    """Return a line that names cut or failed runs whose values are used, and one for the first error of each table.
+
+    The row of a published table with an error is left out; the first odd number of a table is named, too.
+    """
     whole = getattr(study, "whole", study)
     events = whole.events[whole.events["code"].isin(list(_DOUBTFUL))].drop_duplicates(["source_id", "code"])
     files = whole.sources.set_index("source_id")["path"]
-    return [
+    return _cut_but_used(study) + [
         f"{_DOUBTFUL[code]}{printable(files[source])}:{line}: {printable(text)}"
         for source, code, line, text in events[["source_id", "code", "line", "text"]].itertuples(index=False)
     ]
+
+
+def _cut_but_used(study: Study | Logs) -> list[str]:
+    """Return the sentence that names the cut or failed runs that stand for their path and method, if there are any."""
+    if not study.runs["status"].isin(list(_INCOMPLETE)).any():
+        return []
+    used = used_runs(study)
+    cut = used[is_incomplete(used)]
+    names = dict.fromkeys(
+        f"{file} ({_INCOMPLETE[status]})" for file, status in zip(cut["file"], cut["status"], strict=True)
+    )
+    have = "it has" if len(cut) == 1 else "they have"
+    reason = f"because {have} no complete repeat: {named([*names])}"
+    return [f"{count_of(len(cut), 'cut or failed run')} used, {reason}"] if names else []
 
 
 def used_runs(study: Study | Logs) -> pd.DataFrame:

@@ -129,15 +129,29 @@ def test_minimum_mean_maximum_and_deviation_must_be_possible(tokens: dict[str, s
     assert {event["code"] for event in recorder.rows["events"]} == codes
 
 
-def test_a_deviation_of_few_rates_is_not_judged_by_the_number_of_operations() -> None:
-    """A short fio has 1,000 operations and three values of its rate, whose deviation is at most range / sqrt(3)."""
+@pytest.mark.parametrize(
+    ("samples", "deviation", "codes"),
+    [
+        (None, "20624.890594", set()),
+        ("2", "20624.890594", set()),
+        ("2", "20640.000000", {"impossible_spread"}),
+        ("3", "16841.500000", set()),
+        ("3", "17900.000000", {"impossible_spread"}),
+    ],
+)
+def test_a_deviation_of_few_rates_is_not_judged_by_the_number_of_operations(
+    samples: str | None, deviation: str, codes: set[str]
+) -> None:
+    """A fio of a second has 94,209 operations and two values of its rate, whose deviation is their range / sqrt(2)."""
     recorder = Recorder(source_from_bytes(b"1\n2\n3\n", "a.log"))
     run = recorder.start_run("fio", 1)
-    run.add_counts(1, observations="1000")
-    for line, (name, token) in enumerate({"min": "100", "max": "200", "sd": "57"}.items(), start=1):
-        run.add_metric(f"throughput_{name}", quantity(token, "Mbits/sec"), line)
+    run.add_counts(1, observations="94209")
+    if samples is not None:
+        run.add_counts(1, bandwidth_samples=samples)
+    for line, (name, token) in enumerate({"min": "362248", "max": "391416", "sd": deviation}.items(), start=1):
+        run.add_metric(f"bandwidth_{name}", quantity(token, "KBytes/sec"), line)
     check_identities(recorder, {})
-    assert recorder.rows["events"] == []
+    assert {event["code"] for event in recorder.rows["events"]} == codes
 
 
 @pytest.mark.parametrize(

@@ -312,12 +312,25 @@ def test_sixteen_columns_of_windows_on_one_line(read) -> None:
     assert (log.unknown(), log.codes("error")) == (0, [])
 
 
-def test_a_log_without_totals_is_truncated() -> None:
-    tables = read_text(
-        "NTTTCP for Linux 1.4.0\n---------------------------------------------------------\n"
-        "01:00:00 INFO: 17 threads created\n"
-    )
-    assert (first_run(tables)["status"], tables.rows["metrics"]) == ("truncated", [])
+@pytest.mark.parametrize(
+    ("lines", "status", "severity"),
+    [
+        ("01:00:00 INFO: 17 threads created\n", "no_data", "info"),
+        ("01:00:00 INFO: 17 threads created\n01:00:09 INFO: Interrupted by Ctrl+C\n", "no_data", "info"),
+        (
+            "01:00:00 INFO: 17 threads created\n01:00:09 INFO: Test cycle time negotiated is: 4 seconds\n",
+            *("truncated", "error"),
+        ),
+        (
+            "01:00:00 INFO: Test cycle time negotiated is: 4 seconds\n01:00:00 INFO: 17 threads created\n",
+            *("truncated", "error"),
+        ),
+    ],
+)
+def test_a_log_without_totals_is_truncated_unless_a_receiver_waits(lines: str, status: str, severity: str) -> None:
+    tables = read_text(f"NTTTCP for Linux 1.4.0\n---------------------------------------------------------\n{lines}")
+    assert (first_run(tables)["status"], tables.rows["metrics"]) == (status, [])
+    assert [event["severity"] for event in tables.rows["events"]] == [severity]
 
 
 def test_a_heading_of_html_is_not_a_result(read) -> None:

@@ -84,6 +84,7 @@ def test_a_run_far_from_few_others_is_flagged(values: list[float]) -> None:
     assert result.low is not None and result.estimate is not None and result.high is not None
     assert result.low <= result.estimate <= result.high
     assert "outlying_run" not in typical_run([100.0, 103, 98, 101]).codes
+    assert typical_run([100.0, 300]).codes == ("two_runs",), "which of two is the outlier is unknown"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from helpers.command import azlatency
 from helpers.places import FIXTURES
 from helpers.studies import load
 from studies.runs.test_run_table import ping
@@ -44,6 +45,18 @@ def test_a_dead_path_and_a_client_that_could_not_connect_are_named_with_the_reas
     (sentence,) = in_words(runs.assign(file=runs["file"].map(lambda file: Path(file).name)), without_result(found))
     assert sentence == "2 runs without a result left out: iperf.log (failed), ping_2.log (no reply: 12 of 12 lost)"
     assert files(found) == ["ping_1"]
+
+
+def test_a_cut_run_that_is_used_is_named_and_flagged(tmp_path: Path) -> None:
+    (tmp_path / "ping_l.txt").write_text(cut(1.0, 2.0, 3.0), "utf-8")
+    result = azlatency(tmp_path / "ping_l.txt")
+    assert "one run, cut or failed" in result.stdout
+    assert "1 cut or failed run used, because it has no complete repeat: ping_l.txt (cut)" in result.stderr
+    (tmp_path / "ping_2.txt").write_text(ping("10.0.0.9", 1.0, 2.0, 3.0), "utf-8")
+    (tmp_path / "ping_l.txt").rename(tmp_path / "ping_1.txt")
+    result = azlatency(tmp_path)
+    assert "cut or failed" not in result.stdout
+    assert "1 cut or failed run left out: ping_1.txt" in result.stderr and "used" not in result.stderr
 
 
 def test_a_run_that_measured_something_else_has_a_result() -> None:

@@ -50,7 +50,7 @@ from typing import ClassVar
 
 from azlatency.logs.grammar.json_lines import begins_document
 from azlatency.logs.parsers import Log, Parser, Signature
-from azlatency.logs.parsers.common import record_no_data
+from azlatency.logs.parsers.common import record_no_data, record_server
 from azlatency.logs.parsers.iperf3.json_output import Documents
 from azlatency.logs.parsers.iperf3.text import ANCHORS, CONNECTED, ROW, STOPPED, Iperf3Text
 from azlatency.logs.parsers.iperf_rows import IDENTITIES
@@ -135,8 +135,10 @@ class Iperf3Parser(Parser):
                 index = reader.feed_until(begins_document, lines, index, recorder.accounting)
         reader.close(log.last_line)
         documents.close(log.last_line)
-        if not reader.begun and not documents.begun:
-            # A server without a client, a version, or an error in the options.
+        if not reader.begun and not documents.begun and reader.listening:
+            record_server(recorder, log, tool_version=reader.version)
+        elif not reader.begun and not documents.begun:
+            # A version, or an error in the options.
             record_no_data(recorder, log, "the log contains no iperf3 test", tool_version=reader.version)
 
 

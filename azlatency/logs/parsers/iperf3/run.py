@@ -75,6 +75,8 @@ class Test:
     """The settings of ``-V`` were read; a client then prints the CPU time below its totals."""
     done: bool = False
     """The last line of a client, ``iperf Done.``, was read."""
+    unreached: bool = False
+    """A server that was stopped before its first client."""
     results_missing: bool = False
     """The server did not send its results to the client, so the test did not complete."""
     failure: tuple[int, str] | None = None
@@ -199,7 +201,15 @@ class Test:
 
     def _describe(self) -> None:
         row = self.run.row
-        row["test"] = "stream-bidir" if self.bidir else "stream-reverse" if self.reverse else "stream"
+        row["test"] = (
+            "server"
+            if self.unreached
+            else "stream-bidir"
+            if self.bidir
+            else "stream-reverse"
+            if self.reverse
+            else "stream"
+        )
         end = {True: "-server", False: "-client", None: ""}[self.server]
         row["dialect"] = f"iperf3-{self.form}{end}"
         if self.connections:
@@ -478,7 +488,7 @@ class Test:
             run.set(status="interrupted" if has_numbers else "failed")
             code, severity = ("interrupted", "warning") if has_numbers else ("failed", "error")
             run.add_event(code, severity, f"iperf3 stopped: {text}", line)
-        elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers:
+        elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers and not self.unreached:
             run.end_as("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are separated by their columns"

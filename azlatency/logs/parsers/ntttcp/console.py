@@ -11,6 +11,10 @@ from azlatency.logs.parsers.common import LogReader
 from azlatency.logs.parsers.ntttcp.run import NtttcpRun
 from azlatency.logs.record import Recorder
 
+#: The last lines that a receiver prints before a sender reaches it; both ends then print what they negotiated.
+_WAITS = re.compile(r"\d threads created$|ntttcp server is listening on \S+$")
+_MET = "negotiated is"
+_STOPPED = "Interrupted by Ctrl"
 _LEVEL = re.compile(r"(\*\*)?\d\d:\d\d:\d\d (INFO|ERR|DBG) ?:\s?")
 # Since this version a sender prints how many connections it tested; a receiver does not.
 _PRINTS_CONNECTIONS = (1, 3, 4)
@@ -58,7 +62,7 @@ class ConsoleText(LogReader):
         super().__init__(log, recorder)
         self._open(log.first_line)
         self.version: str | None = None
-        self.sends = self.listens = self.totals = False
+        self.sends = self.listens = self.totals = self.waits = self.met = False
         self.columns: list[str] = []
 
     def _open(self, number: int) -> None:
@@ -68,6 +72,9 @@ class ConsoleText(LogReader):
     def read(self, line: Line) -> int:
         """Remove the time of day, the level and Markdown emphasis, then apply the rules."""
         text = line.text.strip()
+        self.met = self.met or _MET in text
+        if text and _STOPPED not in text:
+            self.waits = not self.met and _WAITS.search(text) is not None
         if level := _LEVEL.match(text):
             text = text[level.end() :]
             if level[1]:
@@ -88,6 +95,7 @@ class ConsoleText(LogReader):
         if result.role is None and self.totals and self._prints_connections():
             # A sender of this version would have printed how many connections it tested.
             result.role = "receiver"
+        result.waits = self.waits and not self.sends
         result.finish(last_line)
 
     def _prints_connections(self) -> bool:

@@ -39,6 +39,7 @@ class NtttcpRun:
         self.errors: list[tuple[int, str]] = []
         self.interrupted: int | None = None
         self.ended = False
+        self.waits = False
         self.host: str | None = None
         self.address: str | None = None
         self.command: str | None = None
@@ -144,6 +145,9 @@ class NtttcpRun:
         elif self.errors:
             line, text = self.errors[0]
             run.end_as("failed", "error", f"ntttcp measured nothing: {text}", line)
+        elif self.waits and self.role != "sender":
+            run.set(test="server")
+            run.end_as("no_data", "info", "no sender reached this receiver before the log ends", last_line)
         elif self.interrupted is not None:
             run.end_as("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
         end_run(run, has_numbers=self.has_totals, ended=self.ended, last_line=last_line)
