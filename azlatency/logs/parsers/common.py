@@ -90,6 +90,10 @@ def mark_summary_only(run: Run) -> None:
     run.end_as("summary_only", "info", text, run.row["first_line"])
 
 
+#: Why the log of a server has no result, and needs none.
+UNREACHED = "no client reached this server before the log ends"
+
+
 def record_no_data(
     recorder: Recorder, log: Log, text: str, *, severity: str = "error", tool_version: str | None = None
 ) -> None:
@@ -100,9 +104,10 @@ def record_no_data(
 
 
 def record_server(recorder: Recorder, log: Log, *, tool_version: str | None = None) -> None:
-    """Record the log of a server that no client reached: it is whole, and has no result to wait for."""
+    """Record the log of a server that no client reached: there is no result to wait for."""
     run = recorder.start_run(log.tool, log.first_line, last_line=log.last_line, test="server")
     run.set(tool_version=tool_version)
+    run.end_as("no_data", "info", UNREACHED, log.last_line)
 
 
 def contradict(run: Run, code: str, text: str, line: int) -> None:

@@ -421,9 +421,7 @@ class Documents:
             return
         if test.server and test.ended and test.summary:
             return  # every server is stopped after its tests
-        if test.server is None and test.empty and not test.connections and "the server has" in text:
-            test.unreached = test.ended = True
-            return
+        test.unreached = test.server is None and not test.connections and "the server has" in text
         test.run.set(status="interrupted")
         if not test.empty or test.connections:
             test.run.add_event("interrupted", "warning", f"{text}; the totals cover the time until then", number)

@@ -22,7 +22,7 @@ from itertools import chain
 from azlatency.logs.grammar.command_line import has_switch, size_of
 from azlatency.logs.grammar.units import Quantity, quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import contradict, end_run
+from azlatency.logs.parsers.common import UNREACHED, contradict, end_run
 from azlatency.logs.parsers.iperf_rows import (
     LONGEST_SHIFT,
     SUM,
@@ -201,15 +201,7 @@ class Test:
 
     def _describe(self) -> None:
         row = self.run.row
-        row["test"] = (
-            "server"
-            if self.unreached
-            else "stream-bidir"
-            if self.bidir
-            else "stream-reverse"
-            if self.reverse
-            else "stream"
-        )
+        row["test"] = "stream-bidir" if self.bidir else "stream-reverse" if self.reverse else "stream"
         end = {True: "-server", False: "-client", None: ""}[self.server]
         row["dialect"] = f"iperf3-{self.form}{end}"
         if self.connections:
@@ -488,8 +480,12 @@ class Test:
             run.set(status="interrupted" if has_numbers else "failed")
             code, severity = ("interrupted", "warning") if has_numbers else ("failed", "error")
             run.add_event(code, severity, f"iperf3 stopped: {text}", line)
-        elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers and not self.unreached:
-            run.end_as("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
+        elif (run.row["status"] == "interrupted" or self.ended) and not has_numbers:
+            if self.unreached:
+                run.set(test="server")
+                run.end_as("no_data", "info", UNREACHED, self.last_line)
+            else:
+                run.end_as("no_data", "error", "the test ended before the first result; repeat it", self.last_line)
         if self.interleaved:
             text = "client and server wrote into the same log; their rows are separated by their columns"
             run.add_event("interleaved", "warning", text, self.run.row["first_line"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from azlatency.logs.grammar.units import Quantity
 from azlatency.logs.parsers import Log
-from azlatency.logs.parsers.common import end_run, rate_agrees
+from azlatency.logs.parsers.common import UNREACHED, end_run, rate_agrees
 from azlatency.logs.record import Recorder
 
 _OVERRUN = 1.05
@@ -147,7 +147,7 @@ class NtttcpRun:
             run.end_as("failed", "error", f"ntttcp measured nothing: {text}", line)
         elif self.waits and self.role != "sender":
             run.set(test="server")
-            run.end_as("no_data", "info", "no sender reached this receiver before the log ends", last_line)
+            run.end_as("no_data", "info", UNREACHED, last_line)
         elif self.interrupted is not None:
             run.end_as("no_data", "error", "ended by Ctrl-C before any result", self.interrupted)
         end_run(run, has_numbers=self.has_totals, ended=self.ended, last_line=last_line)

@@ -526,8 +526,10 @@ class SockperfText(LogReader):
         self._store_rows()
         has_numbers = run.value("rtt_mean") is not None or run.value("throughput", side="sender") is not None
         ended = (self.ended or 0 < self.last_row < last_line) and not self.has_open_header
-        if run.row.get("test") == "server" and not has_numbers:
-            ended = True  # copied while it runs, or killed: a server prints no result to wait for
+        if run.row.get("test") == "server" and not has_numbers and not ended and run.row["status"] == "complete":
+            # Copied while it runs, or killed.
+            text = "the log of a server ends before its last lines, which contain no result"
+            run.end_as("no_data", "info", text, last_line)
         names = {row["metric"] for row in run.metric_rows()}
         if names == {"rtt_mean"} and run.row.get("tool_version") is None and not ended:
             mark_summary_only(run)
