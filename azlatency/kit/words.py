@@ -183,7 +183,8 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
     if "different" not in counts:
         within = "different_within_margin" in counts
         result = "no difference beyond the margin shown" if within else "no difference shown"
-        words = (f"{counts[name]} {word}" for name, word in VERDICTS.items() if name in counts)
+        said = VERDICTS | {"not_tested": "not tested"}
+        words = (f"{counts[name]} {word}" for name, word in said.items() if name in counts)
         return f"{what}: {result}; {', '.join(words)}"
     apart = frame[frame["verdict"] == "different"]
     result = f"{what}: {len(apart)} of {len(frame)} differ{in_drift(apart)}{also_within(counts)}"

@@ -418,7 +418,7 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
     findings += [
         act(
             f"{row['path']}: the text says {in_unit(row['superseded'], row['superseded'], 'ns')}, but its log prints "
-            f"{in_unit(row['lowest'], row['lowest'], 'ns')}. The log counts."
+            f"{in_unit(row['lowest'], row['lowest'], 'ns')}. The log prevails."
         )
         for row in levels[levels["superseded"].notna() & (levels["superseded"] != levels["lowest"])].to_dict("records")
     ]

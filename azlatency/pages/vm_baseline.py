@@ -230,8 +230,10 @@ def _inconclusive(rows: pd.DataFrame) -> list[Finding]:
         findings.append(info(f"{what} ({method}): {values}, expected {said}; {runs}."))
     far = rows.loc[~rows["ratio"].between(0.5, 2) & rows["ratio"].notna(), "ratio"]
     if len(far):
-        text = f"{len(far)} of {len(rows)} values are {plain(far.min(), 2)} to {plain(far.max(), 2)} times the limit."
-        findings.append(act(f"{text} Check the expectation before you suspect the VM."))
+        times = f"{plain(far.min(), 2)} to {plain(far.max(), 2)} times the nearer limit"
+        findings.append(
+            act(f"{len(far)} of {len(rows)} values are {times}. Check the expectation before you suspect the VM.")
+        )
     if (rows["n"] == 1).any():
         findings.append(act("A single run has no bounds, so these comparisons decide nothing. Repeat the runs."))
     return findings

@@ -208,7 +208,7 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         ordering=f"Smallest first{', pairs within a zone last' if 0 < shown['same_zone'].mean() < 1 else ''}.",
         counted="rounds per pair" if counted == "rounds" else counted,
         of="comparisons",
-        result=ratio_result(judged, f"{capitalised(quantity)}, both directions"),
+        result=ratio_result(shown[~shown["same_zone"].astype(bool)], f"{capitalised(quantity)}, both directions"),
         name="asymmetry_forest",
     )
 

@@ -46,7 +46,7 @@ MARKS = {
     "misses": Mark("D", RUN, True, "orange diamond: does not contain it"),
     "equivalent": Mark("s", ESTIMATE, True, "blue square: practically equivalent"),
     "inconclusive": Mark("s", GREY, False, "hollow grey square: inconclusive"),
-    "not_tested": Mark("s", GREY, False, "hollow grey square: not tested"),
+    "not_tested": Mark("s", GREY, False, "hollow grey square without a bar: not tested"),
     "reported": Mark("D", GREY, False, "diamond, or two and their range: reported in a text, without a log"),
 }
 _PLAIN = Mark("|", ESTIMATE, True, "")

@@ -289,9 +289,8 @@ def test_many_clauses_are_a_list_and_few_a_sentence() -> None:
     assert card is not None
     first, *others = card.clauses(card.readers["changed"])
     assert first == (
-        "series that changed: 10 of 36 across zones, 1 of them not significant by itself, only at the date at "
-        "which others changed, 0 of 34 in one zone, 0 of 30 that ended earlier, 30 more that ended are too short "
-        "to test"
+        "series that changed: 10 of 36 across zones (1 significant only at the date when others changed), 0 of 34 in "
+        "one zone, 0 of 30 whose data end earlier, 30 more of these are too short to test"
     )
     assert len(others) == 9
     assert others[0].striptags().startswith("by 2025-12-14: Sao Paulo sao01–sao05 −80 %")

@@ -91,7 +91,7 @@ def emulated(data: Data) -> Answer | None:
             if len(methods) > 1
             else "Measure with a second tool that waits less between packets"
         )
-        + ": the CPU wake-up time of the hosts grows with that wait.",
+        + ": the longer the wait, the longer a CPU takes to wake up.",
     )
 
 
@@ -151,7 +151,7 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
         other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
         on_paths = f"{of_paths} by path; recorded, without the hosts, {of_records}"
-        text += (f" farther apart ({on_paths}); other paths changed by {other}. ",)
+        text += (f" farther apart ({on_paths}); the hosts moved the paths that did not change by {other}. ",)
     return text
 
 
@@ -172,6 +172,6 @@ def _narrow_directions(data: Data) -> Sentence:
         ratio = sides[0]["throughput_bit_s"].median() / sides[1]["throughput_bit_s"].median()
         refs = RunsRef(tuple(str(run) for side in sides for run in side.index), "throughput")
         truth = statistics.median(configured) / statistics.median(back)
-        text += (f"Zone {route(*pair)} carries ", Linked(percent(ratio, 2), refs))
-        text += (f" of what the reverse carries (configured {percent(truth, 2)}). ",)
+        text += (f"The goodput of zone {route(*pair)} is ", Linked(percent(ratio, 2), refs))
+        text += (f" of its reverse (configured {percent(truth, 2)}). ",)
     return text

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
-_WITH_OTHERS = "not significant by itself, only at the date at which others changed"
-_ONE_STEP = "by one printed step (which may be rounding)"
+_WITH_OTHERS = "significant only at the date when others changed"
+_ONE_STEP = "by one printed step, perhaps rounding"
 #: Where a series is that has ended.
-_EARLIER = "that ended earlier"
+_EARLIER = "whose data end earlier"
 #: What a date of published windows means.
 _BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
 
@@ -88,7 +88,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
-        doubt = (f" (this one {_WITH_OTHERS})",) if at_date_of_others(row) else ()
+        doubt = (f" ({_WITH_OTHERS})",) if at_date_of_others(row) else ()
         change = (*moved(row), *doubt, *_away(row, late))
         by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)
@@ -196,7 +196,7 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
         for place in order
     ]
     if short := int(has_ended(found.series[found.series["level"].isna()]).sum()):
-        parts.append(f"{short} more that ended are too short to test")
+        parts.append(f"{short} more {'of these' if _EARLIER in order else _EARLIER} are too short to test")
     return f"series that changed: {', '.join(parts)}"
 
 
@@ -204,7 +204,8 @@ def _doubts(changes: pd.DataFrame) -> str:
     """Say how many of some changes are only significant with others, and how many may be rounding."""
     rows = changes.to_dict("records")
     counts = {_WITH_OTHERS: sum(map(at_date_of_others, rows)), _ONE_STEP: sum(map(is_rounding, rows))}
-    return "".join(f", {n} of them {doubt}" for doubt, n in counts.items() if n)
+    said = ", ".join(f"{n} {doubt}" for doubt, n in counts.items() if n)
+    return f" ({said})" if said else ""
 
 
 def _largest(changes: Sequence[Sentence], noun: str = "path") -> Sentence:

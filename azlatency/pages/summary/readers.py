@@ -18,7 +18,6 @@ from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import short_pair
 from azlatency.stats.result import VERDICTS
 from azlatency.stats.within_run.time_series import by_burst, falling, rates_of_study, reported_connection_ends
@@ -287,22 +286,13 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
 
 
 def _published(runs: pd.DataFrame, levels: History) -> Sentence:
-    """Say how far the windows of one path of a published series are apart, of the paths without a change of level.
-
-    First and last windows that may be of another level do not count, in either direction of a path.
-    """
+    """Say how far the windows of one path of a published series are apart, of the paths without a change of level."""
     newest = newest_windows(runs) if len(runs) else runs
     if len(newest) == len(runs):
         return ()
     on_level = levels.series[levels.series["level"].notna() & levels.series["drift"].isna()]
-    seen = sightings(levels)
-    moved = pd.concat([levels.changes["path"], seen.loc[seen["kind"] == "unconfirmed", "path"]])
-    stayed = {*on_level["path"]} & {*newest["path"]} - _both_ways(moved)
-    at_ends = runs[runs.index.isin(" ".join(seen.loc[seen["kind"].isin(["oldest", "newest"]), "run_ids"]).split())]
-    at_both = {(name, start) for path, start in zip(at_ends["path"], at_ends["started_at"], strict=True)
-            for name in _both_ways([path])}  # fmt: skip
-    is_end = [end in at_both for end in zip(runs["path"], runs["started_at"], strict=True)]
-    windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna() & ~pd.Series(is_end, runs.index)]
+    stayed = {*on_level["path"]} & {*newest["path"]} - _both_ways(levels.changes["path"])
+    windows = runs[runs["path"].isin(stayed) & runs["mean_ns"].notna()]
     if windows.empty:
         return ()
     means = windows.groupby("path", dropna=False)["mean_ns"]

@@ -128,8 +128,8 @@ def test_the_card_of_a_text_says_which_runs_have_logs() -> None:
 def test_the_next_step_of_an_emulated_study_is_not_a_page_that_it_has() -> None:
     assert load_card("emulated-zones").next_step.startswith("Let every tool wait equally long")
     cloud, nights = load_card("emulated-cloud"), load_card("emulated-nights")
-    assert cloud.next_step.startswith("Measure with a second tool that waits less between packets: the CPU wake-up")
-    assert "Zone 3 → 2 carries 50 % of what the reverse carries (configured 50 %)" in plain_sentence(cloud.answer)
+    assert cloud.next_step.startswith("Measure with a second tool that waits less between packets: the longer")
+    assert "The goodput of zone 3 → 2 is 50 % of its reverse (configured 50 %)" in plain_sentence(cloud.answer)
     # Of two intervals, a share of 95 % says nothing.
     assert "Of 12 intervals at 95 %" in plain_sentence(cloud.inference)
     assert "should contain" not in plain_sentence(nights.inference)
