@@ -314,6 +314,7 @@ def _far_zone(across: Mapping[Pair, Sequence[float]]) -> tuple[str, list[Pair], 
         if min(across[far[0]]) < _FAR * max(across[near[-1]]):
             continue
         shared = set(far[0]).intersection(*map(set, far)) - {zone for pair in near for zone in pair}
-        if len(shared) == 1:
+        # Of one pair, nobody knows which of its zones is far from the others.
+        if len(shared) == 1 and len(far) > 1:
             return shared.pop(), far, near
     return None

@@ -87,7 +87,7 @@ def treatments(
     path of the log, and the headings above the run (``outer / inner``), `with_inherited` ones; one that is the name of
     a file is the last part of the path. ``known``: the numbers of each run that the manifest reads from its name, round
     and repeat.
-    ``others``: further files, such as a copy or an empty log, whose numbers fill the gaps between those of the runs.
+    ``others``: further files, such as a copy or an empty log; their numbers fill the gaps between those of the runs.
     ``ends``: the addresses of the client and the server of each run, which say nothing more in its label.
     """
     ends = ends or [()] * len(files)
@@ -107,7 +107,8 @@ def treatments(
     )
     series = series_that_count([*files, *others])
     series |= siblings_that_count(dict.fromkeys(files), series)
-    taken = _numbers_of(others)
+    # So do the numbers of runs of other paths: six of "ping_1" … "ping_7", and one with another server.
+    taken = _numbers_of([*others, *files])
     # "bbr_0", "bbr_1", "cubic_0", "cubic_1" count repeats, and "gro_0", "gro_1" alone may switch a setting.
     may_switch = len(_numbers_of(files)) == 1
     for runs in places.values():

@@ -166,6 +166,14 @@ class Study(TableSet):
         return frozenset(str(name) for mark in marks for _, name in mark.get("sources") or ())
 
     @cached_property
+    def copied_files(self) -> dict[str, str]:
+        """The paths of files with the bytes of another one, which counts, and the path of that."""
+        marks = self._stamp["files"].values()
+        ids = {str(name): str(source_id) for mark in marks for source_id, name in mark.get("sources") or ()}
+        counted = {ids[path]: path for path in self.sources["path"] if path in ids}
+        return {name: counted[key] for name, key in ids.items() if counted.get(key, name) != name}
+
+    @cached_property
     def data_version(self) -> str:
         """Hash of the logs, the manifest and the parser version: 16 hex digits, equal on every machine."""
         return data_version(self._stamp)

@@ -27,6 +27,13 @@ def said(card: Card) -> str:
     )
 
 
+def test_a_zone_is_far_only_if_two_of_its_pairs_were_measured() -> None:
+    near, far = ("1", "2"), ("1", "3")
+    assert zones._far_zone({near: [10.0], far: [500.0]}) is None
+    found = zones._far_zone({near: [10.0], far: [500.0], ("2", "3"): [510.0]})
+    assert found is not None and found[0] == "3"
+
+
 @pytest.mark.costly
 def test_aks_one_zone_is_far() -> None:
     card = load_card("westeurope-azure-cni")

@@ -297,6 +297,13 @@ def test_ten_thousand_names_take_no_time() -> None:
     assert len({each.scenario for each in treatments([0] * len(files), files, [None] * len(files), numbers)}) == 77
 
 
+def test_a_run_of_another_path_fills_the_gap_that_it_leaves() -> None:
+    files = [f"az1-az2_sockperf_{number}.log" for number in range(1, 8)]
+    nothing: list[frozenset[int]] = [frozenset()] * len(files)
+    found = treatments([number == 4 for number in range(1, 8)], files, [None] * len(files), nothing)
+    assert {each.scenario for each in found} == {None}
+
+
 def test_a_copy_or_an_empty_log_fills_the_gap_that_it_leaves() -> None:
     files, numbers = ["ping_1.log", "ping_2.log", "ping_4.log"], [frozenset[int]()] * 3
     apart = treatments([0] * 3, files, [None] * 3, numbers, ["ping_9.log", "other_3.log"])
