@@ -39,8 +39,8 @@ def answer(
     """Print the median run of each path and method of a dump, with its interval. Nothing is written.
 
     What the names of files say about zones and repeats is applied; what is assumed is printed below the table.
-    Exit code 0: at least one run was read; 1: no log was recognised, a log contains an error, or a file could not be
-    read; 2: usage error.
+    Exit code 0: at least one run was read, and no file failed; 1: no log was recognised, a log contains an error, or a
+    file could not be read; 2: usage error.
     """
     with opened(sources) as study:
         print_answer(study)

@@ -59,8 +59,10 @@ def assumptions(study: Study | Logs) -> list[str]:
     used = used_runs(study)
     # What is assumed of one run, and a number that tells nothing apart from anything, matters to no answer.
     repeated = used[used.duplicated(["path", "method"], keep=False)]
+    # Where a label names the path, nothing is assumed of its ends.
+    unnamed = repeated[repeated["path"].astype(str).str.contains("?", regex=False)]
     for code in (ONE_CLIENT, ONE_SERVER):
-        count = sum(code in each.split() for each in repeated["assumed"].fillna(""))
+        count = sum(code in each.split() for each in unnamed["assumed"].fillna(""))
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)

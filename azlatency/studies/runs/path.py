@@ -14,6 +14,8 @@ from azlatency.logs.recognise.labels import JOINED
 _ARROW = " → "
 _TYPED_ARROW = re.compile(r"\s*(?:→|->)\s*")
 _UNKNOWN = "?"
+#: A label that names both ends, ``zone 1 -> zone 2``, says more than the one that a log names.
+_NAMES_ENDS = re.compile(r"\S\s*(?:-+>|=+>|→)\s*\S")
 #: Longer names of scenarios, such as notes above a log, are shown by the parts that tell them apart, of this length.
 _LONGEST, _LONGEST_PART = 100, 48
 _ADDRESS = re.compile(r"[\d.]+|[\da-fA-F:]*:[\da-fA-F:.]*")
@@ -212,7 +214,18 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str], *, drafted:
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
     shown = _short_names(by_scenario)
-    return [replace(path, shown=shown.get(path.scenario or "")) for path in named]
+    alone = {name for name, runs in by_scenario.items() if _NAMES_ENDS.search(name) and _is_one_pair(paths, runs)}
+    return [
+        replace(path, shared=path.shared and path.scenario not in alone, shown=shown.get(path.scenario or ""))
+        for path in named
+    ]
+
+
+def _is_one_pair(paths: Sequence[NetworkPath], runs: Sequence[int]) -> bool:
+    """Return whether some runs have the same ends, as far as these are known."""
+    pairs = [(paths[run].client, paths[run].server) for run in runs]
+    most = min(pairs, key=lambda pair: pair[0].is_unknown + pair[1].is_unknown)
+    return all(_agree(pair, most) for pair in pairs)
 
 
 def _short_names(names: Collection[str]) -> dict[str, str]:

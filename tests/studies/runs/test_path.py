@@ -157,3 +157,11 @@ def test_a_long_name_of_notes_is_shown_by_the_parts_that_tell_it_apart() -> None
     assert [text.removesuffix(": ? → 10.0.0.9") for text in shown] == ["a / GRO on", "a / GRO off", "b", "short"]
     tied = [Path(end(), end("10.0.0.9"), f"x / {note} {number}", True) for number in (1, 2)]
     assert len(set(texts(*tied))) == 2, "parts that are equal where they are cut stay whole"
+
+
+def test_a_label_that_names_both_ends_is_the_name_of_its_only_path() -> None:
+    nameless, known = Path(end(), end("10.0.2.4"), "az1 -> az2", True), end("10.0.1.4")
+    assert texts(nameless) == ["az1 -> az2"]
+    assert texts(nameless, replace(nameless, client=known)) == ["az1 -> az2"] * 2
+    assert len(set(texts(nameless, replace(nameless, server=end("10.0.3.4"))))) == 2
+    assert texts(Path(end(), end("10.0.2.4"), "vpn", True)) == ["vpn: ? → 10.0.2.4"]
