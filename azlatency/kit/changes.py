@@ -301,11 +301,11 @@ def first_together(first: pd.DataFrame) -> pd.DataFrame:
 
 
 def _largest(rows: pd.DataFrame, *, many: bool) -> str:
-    """Name the series of the first rows, of many metrics with theirs, and the size seen or since when it crossed."""
+    """Name the series of the first rows, of several metrics in full, and the size or since when it crossed."""
     texts = []
     for row in rows.to_dict("records"):
         size = seen(row, 0) if row["kind"] == "crossed" else in_percent(row)
-        texts.append(f"{row['path']}{' ' + row['metric'] if many else ''} {size}")
+        texts.append(f"{row['what'].replace(', ', ' ') if many else row['path']} {size}")
     # Short series have no rows that name them.
     return named(texts, _MOST_SHORT if rows["kind"].iloc[0] == "short" else _MOST_NAMED)
 

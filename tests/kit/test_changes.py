@@ -172,8 +172,10 @@ def test_each_kind_of_sighting_is_a_sentence_with_the_largest_first() -> None:
         "1 series crossed 1 or 2 ms and stayed there, without a confirmed change (b → c below 1 ms since 2026-09-26).",
         f"7 series with fewer than ten points moved, too few to test ({', '.join(seven)}).",
     ]
-    several = [sighting("a → b", 0, kind="newest"), sighting("a → b", 0, what="p99", metric="p99", kind="newest")]
-    assert "(a → b mean −20 %, a → b p99 −20 %)" in changes.in_short_seen(pd.DataFrame(several))[0]
+    several = [
+        sighting("a → b", 0, what=f"a → b, ping, {metric}", metric=metric, kind="newest") for metric in ("mean", "p99")
+    ]
+    assert "(a → b ping mean −20 %, a → b ping p99 −20 %)" in changes.in_short_seen(pd.DataFrame(several))[0]
     assert changes.in_short_seen(pd.DataFrame(rows)[:0]) == []
     without_end = [sighting("a → b", 0, 0.0, kind="crossed", limit=1e6), sighting("a → c", 0, math.inf, kind="newest")]
     assert len(changes.in_short_seen(pd.DataFrame(without_end))) == 2
