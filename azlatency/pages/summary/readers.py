@@ -66,13 +66,13 @@ def answers(
     ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`, ``streams`` as by
     `azlatency.throughput`, ``levels`` as by `azlatency.history`.
     """
-    falls, _ = falling(rates_of_study(study))
+    falls, tested = falling(rates_of_study(study))
     found = {
         "replicas": _replicas(trips),
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "throughput": _throughput(streams),
-        "bursts": _bursts(falls),
+        "bursts": _bursts(falls, len(tested)),
         "connections": _connections(study),
         "changed": changes_by_date(levels, pd.concat([runs, streams])),
         "loss": _loss(study, runs, streams),
@@ -175,7 +175,7 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
     return one, *said, f" ({method}){looks_limited(rates, runs['placement'])}{more}"
 
 
-def _bursts(falls: pd.DataFrame) -> Sentence:
+def _bursts(falls: pd.DataFrame, tested: int) -> Sentence:
     """Say after how long transfers fall, and to what rate: the median of those that start at the usual rate."""
     if falls.empty:
         return ()
@@ -188,7 +188,8 @@ def _bursts(falls: pd.DataFrame) -> Sentence:
             format_value(own["sustained_rate"].median(), "bit/s", like=like),
         )
         parts.append((f"{path} ", Linked(time, *refs), f" (then {rate})"))
-    start = f"from {span(usual['burst_rate'], 'bit/s', digits=2)}: " if len(others) else ""
+    counted = f"{len(usual)} of {tested} transfers"
+    start = f"{counted} start at {span(usual['burst_rate'], 'bit/s', digits=2)}: " if len(others) else ""
     return start, *listed(parts[:_MOST_LISTED])
 
 
