@@ -166,8 +166,7 @@ def _panel(
         style = look[path]
         shift = (paths.index(path) - (len(paths) - 1) / 2) * step
         run = points.assign(x=[nines(q) + shift for q in points["q"]])
-        faint = 0.85 if len(runs) <= len(paths) else 0.5
-        axis.plot(run["x"], run["value"], linestyle=style.dash, color=style.colour, alpha=faint, zorder=3)
+        axis.plot(run["x"], run["value"], linestyle=style.dash, color=style.colour, zorder=3)
         if band:
             axis.fill_between(run["x"], run["low"], run["high"], color=style.colour, alpha=0.2, linewidth=0, zorder=1)
         else:

@@ -158,7 +158,6 @@ def _line(axis: Axes, drawn: pd.DataFrame, share: str, look: Look, *, slower: bo
         color=look.colour,
         linestyle=look.dash,
         linewidth=1.2,
-        alpha=0.8,
         drawstyle="steps-post",
         marker=look.mark,
         markersize=4,

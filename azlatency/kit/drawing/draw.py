@@ -40,7 +40,7 @@ def dots(axis: Axes, runs: Sequence[tuple[float, float, str]]) -> None:
         return
     rows, values, tips = zip(*runs, strict=True)
     most = max(Counter(rows).values())
-    size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.5)
+    size, line = (4.2, 1.1) if most <= _MANY_DOTS else (3.0, 1.1) if most <= _MOST_DOTS else (1.4, 0.8)
     # Equal values stand above each other, and must not reach the next row.
     equal = max(Counter(zip(rows, values, strict=True)).values())
     limits = axis.get_ylim()
