@@ -174,7 +174,9 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
     xlabel = xlabel or (of_all.name if of_all else "")
     each = _ROW if _height(counts, gap, columns, _ROW) <= _HIGHEST else _LOW_ROW
     figure, axes = sheet.stack(counts, each=each, gap=gap, xlabel=xlabel, sharex=sharex, most=beside)
-    alternatives, names = [], list[str]()
+    alternatives = []
+    # Where the orders differ, a reader cannot tell which panel the names of a panel without any are in.
+    same_rows = len({tuple(group[row]) for group in panels.values()}) == 1
     for place, (axis, (heading, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         scale = of_all or Unit(*group[unit].iloc[0])
         dots = None if points is None else points[points[panel] == heading]
@@ -192,9 +194,8 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         drawn.rows(runs)
         drawn.dots(runs)
         axis.set_title(str(heading))
-        if place % columns and list(group[row]) == names:
+        if place % columns and same_rows:
             axis.set_yticklabels([])  # as in the panel on its left
-        names = list(group[row])
         alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
     no_bar = ["no bar: no interval"] if marks and shown.loc[shown[value].notna(), low].isna().any() else []

@@ -191,6 +191,13 @@ def test_panels_of_the_same_rows_beside_each_other_name_them_once() -> None:
     left, right = chart.figure.axes
     assert [item.get_text() for item in left.get_yticklabels()] == ["a", "b"]
     assert not any(item.get_text() for item in right.get_yticklabels())
+    # A third panel in another order: nobody could tell where the names of the second one are.
+    other = pd.DataFrame({"panel": ["mm", "mm"], "row": ["b", "a"], "value": 1.0, "unit": [(1.0, "mm")] * 2})
+    columns: dict[str, Any] = {"low": "low", "high": "high", "panel": "panel", "row": "row", "unit": "unit"}
+    frame = pd.concat([frame, other.assign(low=math.nan, high=math.nan)])
+    chart = az.charts.forest(frame, "value", beside=2, **columns)
+    assert isinstance(chart, Chart)
+    assert [item.get_text() for item in chart.figure.axes[1].get_yticklabels()] == ["a", "b"]
 
 
 def test_a_range_far_from_one_and_a_truth_beyond_the_values_are_inside_the_axis() -> None:
