@@ -9,6 +9,8 @@ import pandas as pd
 
 from azlatency.kit import changes as words
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Column, Row, RunsRef, Table, Unit, is_missing
+from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.palette import HUES
 from azlatency.kit.findings import act, answer, info
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import count, flags, table, text
@@ -173,6 +175,8 @@ def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
     if between.empty:
         return Note("No chart: no table of windows was published.")
     in_a_region = bool(between["placement"].eq("cross_zone").all())
+    newest = between[between["date"] == between["date"].max()]
+    has_many = newest.groupby("region")["pair"].nunique().max() > len(HUES)
     return lines(
         between,
         "mean_ns",
@@ -182,8 +186,11 @@ def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
         result=_farthest(between),
-        caption="Each line is a pair of zones or regions; dashed and grey: a name that is no longer in use. "
-        f"Windows that overlap are drawn, too.{' Dotted: 1 and 2 ms.' if in_a_region else ''}",
+        caption=draw.caption(
+            f"Each line is a pair of {'zones' if in_a_region else 'regions'}. Windows that overlap are drawn, too.",
+            ("Dotted: 1 and 2 ms.", in_a_region),
+            (f"Of more than {len(HUES)} pairs, only those whose level changed have a colour and a name.", has_many),
+        ),
         counted="windows per line",
         of="regions",
         name="over_time",

@@ -197,6 +197,8 @@ def test_all_published_windows_are_drawn() -> None:
     # regions.csv.gz: 172 ms on 2025-03-30, 143 ms on 2026-08-16; back 171 and 143 ms.
     title = "Of 156 paths, Montreal → Tokyo fell most: 172 ms to 143 ms (first and newest window)"
     assert isinstance(both, Chart) and both.title == title and "Thin and grey: other lines" in both.caption
+    assert "dashed" in chart.caption and "Of more than" not in chart.caption
+    assert "dashed" not in both.caption and "Dotted" not in both.caption and "Of more than 6 pairs" in both.caption
     # The table of changes has Tokyo → Toronto, both ways; of Tokyo's twelve lines, those that changed have names.
     named = {axis.get_title("left"): {text.get_text() for text in axis.texts} for axis in both.figure.axes}
     assert "Toronto" in named["Tokyo"] and "London" not in named["Tokyo"] and not named["Sydney"]

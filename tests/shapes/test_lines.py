@@ -44,6 +44,7 @@ def test_a_line_that_ended_before_has_no_name() -> None:
     assert "x–z 2,000 → 2,000 µs" in chart.alt
     kept, ended, _ = chart.figure.axes[0].lines
     assert kept.get_linestyle() == "-" and ended.get_linestyle() == "--"
+    assert chart.caption.endswith("Grey and dashed: a line that ends before the others.")
 
 
 def test_names_stand_above_the_lower_edge() -> None:
