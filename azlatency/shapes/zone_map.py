@@ -36,8 +36,9 @@ _Pairs = dict[tuple[str, str], float]
 _FAR_FROM = 3.0
 #: Fewest runs whose median is shown, and most zones whose edges do not hide each other on a map: a page wide, narrow.
 _FEWEST, _MOST_ZONES, _MOST_NARROW = 3, 5, 3
-#: Letters of a line of numbers that, on a narrow map, stands outside the circle; how far an edge is from its middle.
-_WIDE, _ASIDE = 12, 0.3
+#: Letters of a line of numbers that, on a narrow map, stands outside the circle; how far an edge is from its middle;
+#: points of the numbers that are still inside.
+_WIDE, _ASIDE, _INTO = 12, 0.3, 10
 _SCHEMATIC = "schematic: places and lengths mean nothing"
 #: Widest name of a zone, as a part of the figure's width, and widest one that its circle holds, in inches.
 _WIDEST, _INSIDE = 0.22, 0.3
@@ -192,8 +193,11 @@ def _map(
         axis.set_xlabel(_SCHEMATIC, color=INK, fontsize=8)
     axis.spines[:].set_visible(False)
     axis.margins(0.34 if sheet.narrow else 0.22, 0.3)
+    lowest = min(y for _, y in places.values())
     if all(places[name][1] > 0 for name in inside):  # no numbers below
-        axis.set_ylim(bottom=min(y for _, y in places.values()) - 0.25)
+        axis.set_ylim(bottom=lowest - 0.25)
+    elif sheet.narrow:  # nothing but their lines is below
+        axis.set_ylim(bottom=lowest - 0.3 - 0.15 * (1 + max(text.count("\n") for text in inside.values())))
     return figure, bool(is_far.any())
 
 
@@ -259,10 +263,12 @@ def _edge(
     x, side = part * x1 + (1 - part) * x2, "center"
     if sheet.narrow and abs(x) > _ASIDE and max(map(len, text.split("\n"))) > _WIDE:
         side = "right" if x < 0 else "left"
-    axis.text(
-        x,
-        part * y1 + (1 - part) * y2,
+    # The line ends above and below its numbers, and does not run along their first or last letter.
+    axis.annotate(
         text,
+        (x, part * y1 + (1 - part) * y2),
+        ({"right": _INTO, "center": 0, "left": -_INTO}[side], 0),
+        textcoords="offset points",
         ha=side,
         va="center",
         multialignment="center",

@@ -83,3 +83,16 @@ def test_wide_numbers_of_a_narrow_map_do_not_hide_each_other() -> None:
     chart = zone_map(pairs, width="single")
     assert isinstance(chart, Chart)
     assert "1,227–1,580 µs\n(1,222–1,584 µs)" in assert_fit_to_print("a narrow map", chart)
+
+
+def test_the_last_line_below_a_zone_of_a_narrow_map_is_inside_the_figure() -> None:
+    inside = [(str(zone), str(zone), [75e3, 79e3, 316e3]) for zone in (1, 2, 3)]
+    across = [("1", "2", [349e3]), ("1", "3", [897e3]), ("2", "3", [562e3])]
+    links = pd.DataFrame({"delay_ns": [20e3, 18e3]}, index=["a → b", "b → a"])
+    runs = zone_runs(*inside, *across, path="a → b")
+    chart = zone_map(runs, links, width="single")
+    assert isinstance(chart, Chart)
+    chart.figure.draw_without_rendering()
+    notes = [text for text in chart.figure.axes[0].texts if text.get_text().startswith("inside")]
+    assert [text.get_text().count("\n") for text in notes] == [2, 2, 2]
+    assert min(text.get_window_extent().y0 for text in notes) > 0
