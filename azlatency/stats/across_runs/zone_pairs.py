@@ -104,14 +104,19 @@ def is_own_zone(inside: str, pair: str) -> bool:
 
 
 def short_pair(pair: str) -> str:
-    """Return a pair without the words that both names share: "us-south-dal10-a–us-south-dal12-a" is "dal10–dal12"."""
+    """Return a pair without the words that both names share: "us-south-dal10-a–us-south-dal12-a" is "dal10–dal12".
+
+    A letter alone does not say that two zones are in one data centre: "che02-a–che02-b".
+    """
     ends = [re.split(r"[- ]", end) for end in pair.split("–")]
     if len(ends) == 1 or len(ends[0]) != len(ends[1]):
         return pair
     differ = [place for place, words in enumerate(zip(*ends, strict=True)) if len(set(words)) > 1]
     if len(differ) == len(ends[0]):
         return pair
-    return "–".join("-".join(end[differ[0] : differ[-1] + 1]) for end in ends)
+    is_letter = len(differ) == 1 and all(len(end[differ[0]]) == 1 and end[differ[0]].isalpha() for end in ends)
+    first = differ[0] - (is_letter and differ[0] > 0 and " " not in pair)
+    return "–".join("-".join(end[first : differ[-1] + 1]) for end in ends)
 
 
 def _end(row: Any, peer: str) -> str:

@@ -63,4 +63,5 @@ def test_zones_lose_their_region_and_nothing_else(
 
 def test_a_short_pair_leaves_out_shared_words_only() -> None:
     assert short_pair("us-south-dal10-a–us-south-dal12-a") == "dal10–dal12"
+    assert short_pair("in-che-che02-a–in-che-che02-b") == "che02-a–che02-b"
     assert short_pair("Sao Paulo–Washington DC") == "Sao Paulo–Washington DC"
