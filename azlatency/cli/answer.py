@@ -176,7 +176,7 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series, asked:
     of_runs = tails[tails.index.isin(run_ids)]
     path, said = str(estimate["path"]), names[names.index.isin(run_ids)].unique()
     # Addresses that change with every run, such as those of pods, say less than the names of files.
-    if len(said) == 1 and not path.startswith(said[0]) and ": " not in path:
+    if len(said) == 1 and not path.startswith(said[0]) and " → " in path and ": " not in path:
         path = f"{said[0]}: {path}"
     flags = [SHORT[code] for code in estimate["flags"].split()]
     if (told := asked[asked.index.isin(run_ids)]).notna().any():

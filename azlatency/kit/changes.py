@@ -238,6 +238,9 @@ def seen(row: Row, family: int) -> str:
         return f"{size} since {start}: significant for this series alone, not among all {family}"
     few = "point" if row["n"] == 1 else points
     if row["kind"] == "oldest":
+        if not is_missing(row["window_ns"]):
+            first = "disjoint window" if row["n"] == 1 else count_of(row["n"], "disjoint window")
+            return f"{size} from the first {first} (to {end}) to later ones: too few to test"
         return f"{size} after the first {few}, until {end}: too few to test"
     if row["kind"] == "newest":
         against = f" against the {row['beside']} before" if row.get("beside") else ""

@@ -136,9 +136,15 @@ def test_what_no_test_confirms_in_published_windows_is_told_below_the_table(publ
 def test_a_row_says_what_the_first_and_last_points_show(published: HistoryJudgement) -> None:
     rows = {line.group: line.cells for line in sheet(published).lines}
     for path, words in (
-        ("jp-tok-tok02-a → jp-tok-tok05-a", "−33 % after the first 4 points, until 2024-11-24: too few to test"),
+        (
+            "jp-tok-tok02-a → jp-tok-tok05-a",
+            "−33 % from the first 4 disjoint windows (to 2024-11-24) to later ones: too few to test",
+        ),
         # 0.87 to 0.84 ms, then 0.63 to 0.76.
-        ("us-east-wdc04-a → us-east-wdc06-a", "−19 % after the first 3 points, until 2024-10-20: too few to test"),
+        (
+            "us-east-wdc04-a → us-east-wdc06-a",
+            "−19 % from the first 3 disjoint windows (to 2024-10-20) to later ones: too few to test",
+        ),
         # 0.16 and 0.17 ms until 2026-03-29, and 0.13 from the window to 2026-05-03 on.
         ("ca-mon-mon04-a → ca-mon-mon04-b", "−19 % in the last 4 disjoint windows, by 2026-05-03: too few to test"),
         # 1.84 to 1.99 ms, then 2.23.
@@ -162,7 +168,7 @@ def test_the_json_lists_what_no_test_confirms(published: HistoryJudgement) -> No
     rows = json.loads(json.dumps(published.record(), allow_nan=False))["seen"]
     (tokyo,) = (row for row in rows if row["path"] == "jp-tok-tok02-a → jp-tok-tok05-a")
     assert (tokyo["kind"], tokyo["n"], tokyo["before"], tokyo["after"]) == ("oldest", 4, 1.47e6, 0.98e6)
-    assert tokyo["text"] == "−33 % after the first 4 points, until 2024-11-24: too few to test"
+    assert tokyo["text"] == "−33 % from the first 4 disjoint windows (to 2024-11-24) to later ones: too few to test"
     (mumbai,) = (row for row in rows if row["path"] == "in-mum-mum02-a → in-mum-mum05-a")
     assert (mumbai["kind"], mumbai["n"], mumbai["before"], mumbai["after"]) == ("short", 6, 570e3, 270e3)
 

@@ -21,7 +21,7 @@ QUOTED = "quoted from the source"
 Badge = Literal["indicative", "incomplete", "replicated", "published", "not_measured", "emulated"]
 BADGES: dict[Badge, str] = {
     "indicative": "one run per path",
-    "incomplete": "some paths repeated",
+    "incomplete": "some without interval",
     "replicated": "repeated runs, 95 % CI",
     "published": "published means",
     "not_measured": "not measured",

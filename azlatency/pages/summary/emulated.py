@@ -55,6 +55,7 @@ def emulated(data: Data) -> Answer | None:
     held, methods = int(checked["holds"].sum()), set(checked["method"])
     few = binom.cdf(held, len(checked), 0.95) < 0.05
     short = f"; {held} is too few: CPU wake-up time grows with the wait, which no repeat removes" if few else ""
+    all_rounds = ", all rounds: before and after the change of a route" * bool(route_changes(data.study))
     expected = f"about {format_number(0.95 * len(checked), 0)} should contain the truth"
     share = f"Of {len(checked)} intervals at 95 %, {expected}{short}. " if few or len(checked) >= _MANY else ""
     return Answer(
@@ -68,7 +69,7 @@ def emulated(data: Data) -> Answer | None:
             Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
             " of ",
             Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
-            f" ({worst['method']}).",
+            f" ({worst['method']}{all_rounds}).",
         ),
         inference=(f"{share}The delays were configured on one machine: nothing here describes a cloud.",),
         dots=tuple(
@@ -84,7 +85,7 @@ def emulated(data: Data) -> Answer | None:
             for step in shown.to_dict("records")
         ),
         axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
-        f"95 % CI{', all rounds: before and after the change of a route' * bool(route_changes(data.study))}",
+        f"95 % CI{all_rounds}",
         # Where several tools measured, page 08 compares them already.
         next_step=(
             "Let every tool wait equally long between packets"
@@ -151,7 +152,7 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
         other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
         on_paths = f"{of_paths} by path; recorded, without the hosts, {of_records}"
-        text += (f" farther apart ({on_paths}); the hosts moved the paths that did not change by {other}. ",)
+        text += (f" farther apart ({on_paths}); on unchanged paths the medians moved by {other}. ",)
     return text
 
 

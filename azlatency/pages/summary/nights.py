@@ -106,7 +106,10 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
-        few = "series moved after their first points, too few to test"
+        # Windows that overlap those may have had the later level before.
+        is_window = found.series["window_ns"].notna().any()
+        moved_so = "differ in their first disjoint windows" if is_window else "moved after their first points"
+        few = f"series {moved_so}, too few to test"
         if len(together := first_together(oldest)):
             until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
             few += f", {len(together)} of them together until {until} (possibly another way of measuring)"
@@ -220,11 +223,11 @@ def _away(change: Row, seen: pd.DataFrame) -> Sentence:
         return ()
     move = moves.iloc[0].to_dict()
     value = format_value(move["after"], change["unit"])
-    return (
-        " (now ",
-        Linked(value, _points_of(move), bold=False),
-        " in the newest window)" if move["n"] == 1 else f" in the last {move['n']} windows)",
-    )
+    where = " in the newest window" if move["n"] == 1 else f" in the last {move['n']} windows"
+    # On the far side of the level before the change.
+    is_beyond = (move["after"] - change["before"]) * (change["after"] - change["before"]) < 0
+    beyond = f", {'above' if move['after'] > change['before'] else 'below'} its level before" if is_beyond else ""
+    return (" (now ", Linked(value, _points_of(move), bold=False), f"{where}{beyond})")
 
 
 def _too_short(found: History, runs: pd.DataFrame) -> dict[str, str]:

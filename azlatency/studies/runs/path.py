@@ -214,7 +214,11 @@ def name_paths(paths: Sequence[NetworkPath], methods: Sequence[str], *, drafted:
             for index in runs:
                 named[index] = _in_shared_scenario(paths[index], by_machine=by_machine, by_region=len(regions) > 1)
     shown = _short_names(by_scenario)
-    alone = {name for name, runs in by_scenario.items() if _NAMES_ENDS.search(name) and _is_one_pair(paths, runs)}
+    alone = {
+        name
+        for name, runs in by_scenario.items()
+        if len(name) <= _LONGEST and _NAMES_ENDS.search(name) and _is_one_pair(paths, runs)
+    }
     return [
         replace(path, shared=path.shared and path.scenario not in alone, shown=shown.get(path.scenario or ""))
         for path in named
