@@ -28,8 +28,16 @@ FIRST_ROWS = 20
 _LONG_CELL, _MANY_COLUMNS = 36, 6
 #: A small number with an exponent, which reads as a decimal fraction: the decimals of its first part, and the exponent.
 _SMALL = re.compile(r"[-−]?\d(?:\.(\d+))?e-0([1-7])")
-#: In HTML: a tag, a number with its unit, and a word, which may be a name or a date.
-_WORD = re.compile(r"<[^>]*>|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?!\w)|\w[\w.–-]*")
+#: In HTML: what contains no text of a page, and tags; then two names with an arrow, a number with its unit, and a word,
+#: which may be a name, a date or an option.
+_WORD = re.compile(
+    r"(?s:<(svg|math|script|style|pre|code|title|option|textarea)\b.*?</\1>|<!--.*?-->)|<[^>]*>"
+    r"|[\w.-]{1,11} → [\w.-]{1,11}(?![\w.-])"
+    r"|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?: CI)?(?!\w)"
+    r"|(?:--)?\w[\w.–-]*"
+)
+#: What has a place to break a line at, and is a name, a date, a number or an option, no compound of plain words.
+_BREAKS, _NO_WORDS = re.compile("[ –-]"), re.compile(r"\d|-\w+-|^--")
 #: Most letters of a name that is not broken.
 _NAME = 24
 #: Significant digits of a number in a CSV file: all that a float64 holds on any machine.
@@ -500,18 +508,17 @@ def _row_html(
         attributes += _csv_attribute(row["csv"][index], cell, links)
         if trail is not None and index in trail.at:
             attributes += f' data-at="{escape(trail.at[index])}"'
-        shown = escape(cell) if links is None or index else tied(escape(cell))
         link = f' <a class="from" href="#{escape(trail.target)}">log</a>' if trail is not None and not index else ""
         tag = "td" if index else "th"
-        written.append(f"<{tag}{attributes}>{shown}{link}</{tag}>")
+        written.append(f"<{tag}{attributes}>{escape(cell)}{link}</{tag}>")
     return f"<tr>{''.join(written)}</tr>"
 
 
 def tied(html: str) -> str:
-    """Keep short names with dashes, dates, and numbers with their units from being broken into lines."""
+    """Keep short names with dashes, dates, options, and numbers with their units on a page from being broken."""
 
     def whole(part: str) -> str:
-        if len(part) > _NAME or not re.search(r"[ –-]", part) or not re.search(r"\d", part):
+        if len(part) > _NAME or not _BREAKS.search(part) or not _NO_WORDS.search(part):
             return part
         return f'<span class="tied">{part}</span>'
 

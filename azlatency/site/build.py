@@ -399,7 +399,7 @@ def _exporter() -> Any:
             environment.trim_blocks = environment.lstrip_blocks = True
             environment.globals |= {
                 "figure_colours": scheme_style(), "versions": freshness.versions(), "version": __version__,
-                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted, "tied": tied,
+                "scripts": scripts(), "meanings": MEANINGS, "highlighted": highlighted,
             }  # fmt: skip
             return environment
 
@@ -430,7 +430,7 @@ def _sources(made: list[Made]) -> list[Source]:
 
 
 def _write(path: Path, text: str) -> None:
-    write_whole(path, in_order(visible(text)) if path.suffix == ".html" else text)
+    write_whole(path, tied(in_order(visible(text))) if path.suffix == ".html" else text)
 
 
 def main(arguments: list[str]) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup, escape
 
-from azlatency.kit.cells import table_html, tied
+from azlatency.kit.cells import table_html
 from azlatency.kit.objects import FINDINGS_TYPE, KINDS
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site.cards import CardView, card_view
@@ -84,7 +84,7 @@ class Finding:
             target = next(targets, "")
             return f'<a class="whole" href="#{escape(target)}">{match[0]}</a>' if target else match[0]
 
-        return Markup(tied(_BOLD.sub(linked, markdown_line(self.text))))
+        return Markup(_BOLD.sub(linked, markdown_line(self.text)))
 
     @property
     def heading(self) -> str:
@@ -135,9 +135,9 @@ class Shown:
     def whole_caption(self) -> Markup:
         """The caption of a figure, and that of its drawing for phones."""
         if not self.phone_title:
-            return Markup(tied(escape(self.title)))
+            return escape(self.title)
         both = '<span class="page-width">{}</span><span class="phone-width">{}</span>'
-        return Markup(both).format(*(Markup(tied(escape(title))) for title in (self.title, self.phone_title)))
+        return Markup(both).format(self.title, self.phone_title)
 
     @property
     def caption(self) -> tuple[Markup, Markup]:

@@ -199,6 +199,12 @@ def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
         ("us-south-dal10-a–us-south-dal12-a", ["us-south-dal10-a", "us-south-dal12-a"]),
         ("by 2025-12-14: −2.15 ms (−80.2 %), round-trip time", ["2025-12-14", "−2.15 ms", "−80.2 %"]),
         ("zone-1" * 10 + ' <a href="#log-1">TCP-RR</a>', []),
+        ("of a half-trip --full-rtt (ping 56 B, 95 % CI)", ["--full-rtt", "56 B", "95 % CI"]),
+        (
+            "az1a → az2a, az1a → us-south-dal10-a, az-latency-test",
+            ["az1a → az2a", "us-south-dal10-a", "az-latency-test"],
+        ),
+        ('<svg><text>5 µs</text></svg><script>f(1 - 2, "5 s")</script><!-- 5 s --> 5 s', ["5 s"]),
     ],
 )
 def test_short_names_dates_and_numbers_with_units_are_not_broken(text: str, kept: list[str]) -> None:
