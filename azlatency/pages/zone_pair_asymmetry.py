@@ -208,7 +208,10 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         ordering=f"Smallest first{', pairs within a zone last' if 0 < shown['same_zone'].mean() < 1 else ''}.",
         counted="rounds per pair" if counted == "rounds" else counted,
         of="comparisons",
-        result=ratio_result(shown[~shown["same_zone"].astype(bool)], f"{capitalised(quantity)}, both directions"),
+        result=ratio_result(
+            shown[~shown["same_zone"].astype(bool)],
+            f"{capitalised(quantity)}, both directions{' between zones' if len(judged) < len(pairs) else ''}",
+        ),
         name="asymmetry_forest",
     )
 
@@ -330,7 +333,9 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
             "each tool from both ends, in rounds."
         )
         return Findings.of([act(text) if len(found.methods) else info(text)])
-    findings = [answer(*_answer(found.methods, pairs)), *_recovered(steps)]
+    # The picture also has pairs within a zone.
+    compared = "Cross-zone RTT A→B, B→A" if len(pairs) < len(found.pairs) else "RTT A→B and B→A"
+    findings = [answer(*_answer(found.methods, pairs, compared)), *_recovered(steps)]
     round_trips = pairs[pairs["metric"] == "latency"]
     differing = round_trips[differs(round_trips)]
     findings += [info(_difference(pair)) for pair in differing.to_dict("records")]
@@ -357,10 +362,10 @@ def find(found: Asymmetry, links: pd.DataFrame, steps: pd.DataFrame | None = Non
     return Findings.of(findings)
 
 
-def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> tuple[str, list[list[Ref]]]:
+def _answer(methods: pd.DataFrame, pairs: pd.DataFrame, compared: str) -> tuple[str, list[list[Ref]]]:
     """Say how far round trips differ with the end that starts, and which transfer has a slow direction.
 
-    The runs of each bold part follow.
+    The runs of each bold part follow. ``compared``: round trips of which pairs.
     """
     parts, refs = [], list[list[Ref]]()
     round_trips, transfers = (pairs[pairs["metric"] == metric] for metric in ("latency", "throughput"))
@@ -372,7 +377,7 @@ def _answer(methods: pd.DataFrame, pairs: pd.DataFrame) -> tuple[str, list[list[
         others = tested[tested["method"] != best]
         open_ones = int((others["verdict"] == "inconclusive").sum())
         rest = f"; by other methods {open_ones} of {len(others)} are inconclusive" if open_ones else ""
-        parts.append(f"RTT A→B and B→A {_most_changed(of_best)}{rest}")
+        parts.append(f"{compared} {_most_changed(of_best)}{rest}")
         refs.append([RunsRef(tuple(" ".join(of_best["run_ids"]).split()), "typical")])
     apart = transfers[differs(transfers)]
     slow = steady(apart)
