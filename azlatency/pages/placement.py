@@ -422,15 +422,18 @@ def find(levels: pd.DataFrame, steps: pd.DataFrame, others: pd.DataFrame, runs: 
         )
         for row in levels[levels["superseded"].notna() & (levels["superseded"] != levels["lowest"])].to_dict("records")
     ]
-    findings += [
-        act(
-            f"{row['method_slower']} measured {row['path']} {format_number(row['measured_low_slower'], 2)} times as "
-            f"long as {row['base_path']}, {row['method_faster']} {format_number(row['measured_high_faster'], 2)} "
-            "times. They send different packets, and a mean of few packets follows its slowest one; compare their "
-            "minima instead."
-        )
+    contradictions = [
+        f"{row['path']}, against {row['base_path']}, took {format_number(row['measured_low_slower'], 2)} times as long "
+        f"by {row['method_slower']}, {format_number(row['measured_high_faster'], 2)} times by {row['method_faster']}"
         for row in contradicting(steps).to_dict("records")
     ]
+    if contradictions:
+        findings.append(
+            act(
+                f"{'; '.join(contradictions)}. These methods send different packets, and a mean of few packets follows "
+                "its slowest one; compare their minima instead."
+            )
+        )
     reported = every.loc[every["origin"] == "reported", "path"]
     if len(reported) and len(measured):
         text = f"Reported without logs: {count_or_names(reported)}. Cite as published; no test is possible."
@@ -495,7 +498,9 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         names = pd.Series(_levels(group), index=group.index)
         by_level = islice(group.groupby(names, sort=False), _MOST_STEPS)
         effects = [f"{level} {effect(of_level)}" for level, of_level in by_level]
-        parts.append(f"{join(effects)}, against {reach(near)} {base}")
+        others = set(levels.index[placement_of == group["base_placement"].iloc[0]]) - set(near)
+        which = " on the reference paths" if others and not setting and group["factor"].iloc[0] == "placement" else ""
+        parts.append(f"{join(effects)}, against {reach(near)}{which} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")
     tool = chosen["method"].iloc[0].split()[0]
