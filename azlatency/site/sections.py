@@ -83,9 +83,10 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the section has neither anything to show nor a text beside its reasons."""
+        """Whether the section has neither anything to show, besides its code, nor a text beside its reasons."""
         silent = any(part.cells for part in self.parts) and not any(part.body for part in self.parts)
-        return bool(self.title and (self._outputs or silent)) and all(map(_note, self._outputs))
+        outputs = [output for part in self.parts if not part.is_code for cell in part.cells for output in cell.outputs]
+        return bool(self.title and (outputs or silent)) and all(map(_note, outputs))
 
     @property
     def _outputs(self) -> list[Any]:

@@ -103,3 +103,12 @@ def test_cells_tagged_as_code_show_with_the_code_unless_they_failed() -> None:
         cell.metadata["tags"] = ["code"]
     notebook = new_notebook(cells=[part for cell in cells for part in (new_markdown_cell("In plain pandas:"), cell)])
     assert [part.is_code for section in sections(notebook) for part in section.parts] == [True, False, False]
+
+
+def test_a_section_whose_code_alone_prints_something_has_nothing_to_show() -> None:
+    code = _cell("a frame")
+    code.metadata["tags"] = ["code"]
+    texts = ["# Page\n\n**Question:** why?", "## Empty\n\nProse.", "In pandas:"]
+    start, empty, pandas = map(new_markdown_cell, texts)
+    _, section = sections(new_notebook(cells=[start, empty, _cell(Note("No log.")), pandas, code]))
+    assert section.is_empty and section.reason == "No log."
