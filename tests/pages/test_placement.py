@@ -113,7 +113,9 @@ def test_the_ratios_of_placements_are_drawn(zones: Measured) -> None:
 def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
     text = str(page.find(zones.levels, zones.steps, zones.steps[:0], zones.runs))
     # Medians of sockperf -m 1400: 93.556 / 53.433 us; means of ping: 0.969 / 1.902 ms
-    said = "Zone 3 → Zone 1, against Availability set, took 1.75 times as long by sockperf TCP 1400 B, 0.51 times by ping"
+    said = (
+        "Zone 3 → Zone 1, against Availability set, took 1.75 times as long by sockperf TCP 1400 B, 0.51 times by ping"
+    )
     assert said in text and text.count("compare their minima instead") == 1
 
 
