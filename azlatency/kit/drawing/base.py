@@ -176,7 +176,9 @@ def styled(draw: Callable[..., Chart | Note]) -> Callable[..., Chart | Note]:
             sheet.shorten_names(chart.figure)
             recolour_ground(options, chart.figure)
             freeze(chart.figure)
-            if sheet.names.shortened:
+            # A cut that was tried and dropped is none, and nothing of plain words is shortened.
+            texts = "\n".join(item.get_text() for item in chart.figure.findobj(Text)).replace("\n", " ")
+            if any(cut != whole and cut in texts for cut, whole in sheet.names.shortened.items()):
                 caption = f"{chart.caption} Long names are shortened; the text alternative has them in full."
                 chart = replace(chart, caption=caption)
             chart = _with_unknown_letters(chart)

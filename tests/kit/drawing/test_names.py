@@ -91,6 +91,16 @@ def test_a_chart_says_that_it_shortens_names() -> None:
     assert not any("cloudapp" in text for text in shown)
 
 
+def test_a_chart_of_long_names_of_plain_words_does_not_say_that_it_shortens_them() -> None:
+    name = "Same zone, Standard_D4s_v3, accelerated networking, proximity placement group"
+    rows = pd.DataFrame({"panel": "latte", "row": [name, f"{name}, twice"], "value": [54e3, 57e3]})
+    chart = az.charts.forest(
+        rows.assign(value_low=50e3, value_high=60e3), "value", panel="panel", row="row", width="single"
+    )
+    assert isinstance(chart, Chart) and "shortened" not in chart.caption
+    assert [" ".join(item.get_text().split()) for item in chart.figure.axes[0].get_yticklabels()] == list(rows["row"])
+
+
 @pytest.mark.slow
 def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path))
