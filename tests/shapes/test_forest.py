@@ -239,3 +239,12 @@ def assert_marks_are_whole(chart: Chart) -> None:
         if float(place) > 0 or axis.get_xscale() == "linear"
     ]
     assert box.x0 + width <= min(pixels) and max(pixels) <= box.x1 - width
+
+
+def test_a_missing_bar_is_explained_where_others_have_one_and_no_mark_says_it() -> None:
+    said = "no bar: no interval"
+    frame = FRAME[:2].assign(verdict=["not_tested", "different"])
+    some, bar = frame.assign(ratio_low=[math.nan, 0.98]), [math.nan, math.nan]
+    assert said not in drawn(some, verdict="verdict").caption
+    assert said in drawn(some.assign(verdict="different"), verdict="verdict").caption
+    assert said not in drawn(frame.assign(verdict="different", ratio_low=bar), verdict="verdict").caption
