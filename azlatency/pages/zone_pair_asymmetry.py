@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, FileRef, Ref, Row, RunsRef, Table
+from azlatency.kit.drawing import draw
 from azlatency.kit.findings import act, answer, has_flag, info, join, join_by_method
 from azlatency.kit.intervals import without_flat
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -198,12 +199,14 @@ def asymmetry_forest(found: Asymmetry, links: pd.DataFrame, metric: str = "laten
         truth="truth" if shown["truth"].notna().any() else "",
         beside=2 if shown[panel].str.len().max() <= 46 else 1,
         xlabel=f"{_SHORT[metric]} A→B ÷ {_SHORT[metric]} B→A (log)",
-        caption=(
-            f"Bar: {percent(confidence)} interval over {counted.split()[0]}; "
-            f"{percent(2 * confidence - 1)} if practically equivalent (TOST). "
-            f"Band: practically equivalent (±{percent(pairs['margin'].iloc[0])}{wider}). "
-            "Adjusted for the number of pairs."
-            f"{' ×: ratio of the configured links.' if shown['truth'].notna().any() else ''}"
+        caption=draw.caption(
+            (
+                f"Bar: {percent(confidence)} interval over {counted.split()[0]}, adjusted for the number of pairs; "
+                f"{percent(2 * confidence - 1)} if practically equivalent (TOST).",
+                shown["decides_low"].notna().any(),
+            ),
+            f"Band: practically equivalent (±{percent(pairs['margin'].iloc[0])}{wider}).",
+            ("×: ratio of the configured links.", shown["truth"].notna().any()),
         ),
         ordering=f"Smallest first{', pairs within a zone last' if 0 < shown['same_zone'].mean() < 1 else ''}.",
         counted="rounds per pair" if counted == "rounds" else counted,

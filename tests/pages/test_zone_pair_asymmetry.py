@@ -130,6 +130,11 @@ def test_ratios_of_dependent_rounds_are_named(found: Asymmetry, links: pd.DataFr
     assert "in a random order within each round" in lines[0]
 
 
+def test_the_caption_explains_bars_only_where_there_are_some() -> None:
+    once = page.asymmetry_forest(az.asymmetry(load("aws-euwest1-lagscope")), NO_LINKS)
+    assert isinstance(once, Chart) and "Bar:" not in once.caption and "without a bar: not tested" in once.caption
+
+
 @pytest.mark.slow
 def test_windows_of_a_published_series_are_counted_each_way_and_have_no_known_machines() -> None:
     found = az.asymmetry(load("ibm-cloud-regions"))
