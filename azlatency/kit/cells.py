@@ -32,7 +32,7 @@ _SMALL = re.compile(r"[-−]?\d(?:\.(\d+))?e-0([1-7])")
 #: which may be a name, a date or an option.
 _WORD = re.compile(
     r"(?s:<(svg|math|script|style|pre|code|title|option|textarea)\b.*?</\1>|<!--.*?-->)|<[^>]*>"
-    r"|[\w.-]{1,11} → [\w.-]{1,11}(?![\w.-])"
+    r"|[A-Z]\w{0,15} \d{1,2} → [A-Z]\w{0,15} \d{1,2}(?![\w.-])|[\w.-]{1,11} → [\w.-]{1,11}(?![\w.-])"
     r"|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?: CI)?(?!\w)"
     r"|(?:--)?\w[\w.–-]*"
 )

@@ -200,6 +200,7 @@ def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
         ("by 2025-12-14: −2.15 ms (−80.2 %), round-trip time", ["2025-12-14", "−2.15 ms", "−80.2 %"]),
         ("zone-1" * 10 + ' <a href="#log-1">TCP-RR</a>', []),
         ("of a half-trip --full-rtt (ping 56 B, 95 % CI)", ["--full-rtt", "56 B", "95 % CI"]),
+        ("(Dallas 1 → Dallas 3, Washington 1 → Washington 3)", ["Dallas 1 → Dallas 3"]),
         (
             "az1a → az2a, az1a → us-south-dal10-a, az-latency-test",
             ["az1a → az2a", "us-south-dal10-a", "az-latency-test"],
