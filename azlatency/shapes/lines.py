@@ -130,7 +130,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         f"{sizes((size for points in shown.values() for size in points[line].value_counts()), counted)}.",
         (
             "Grey and dashed: a line that ends before the others.",
-            any((points.groupby(line)[date].max() < end).any() for points in shown.values()),
+            any((points.groupby(line, dropna=False)[date].max() < end).any() for points in shown.values()),
         ),
         (
             "Thin and grey: other lines, which the text alternative names.",
