@@ -18,7 +18,7 @@ from azlatency.kit.words import say_in_short
 from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import count_of, format_value, one_prefix, plain
+from azlatency.studies.format import count_of, format_value, join_words, one_prefix, plain
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
@@ -127,6 +127,16 @@ def next_rounds(levels: pd.DataFrame, tests: int, before: str, after: str = "") 
     if levels["origin"].iloc[0] == "log" and levels["n"].min() >= rounds:
         return "See the page *Planning the next measurement* for the rounds that smaller differences need."
     return f"{before} in at least {rounds} rounds{after}."
+
+
+def not_compared(runs: pd.DataFrame) -> Sentence:
+    """Name the methods of runs that are not compared."""
+    if runs.empty:
+        return ()
+    paths, methods = (list(map(str, runs[name].unique())) for name in ("path", "method"))
+    where = paths[0] if len(paths) == 1 else f"{len(paths)} paths"
+    how = join_words(methods) if len(methods) <= 4 else f"{len(methods)} other methods"
+    return (f" Not compared here: {count_of(len(runs), 'run')} on {where} with {how}.",)
 
 
 def range_of(level: Row) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from azlatency.pages.summary.answer import (
     label_of,
     middle_of,
     next_rounds,
+    not_compared,
     prefix_of,
     refs_of,
     values_of,
@@ -184,11 +185,15 @@ def single_level(data: Data) -> Answer | None:
     if len(found.decisive):
         verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
     dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
+    others = data.runs[~data.runs.index.isin(" ".join(levels["run_ids"]).split())]
     return Answer(
         badge=badge_of(levels),
         reported=rows[0]["origin"] == "reported",
         answer=(*(verdict or (f"The {value.removesuffix('_ns')} round trip takes ",)), *from_to(parts), "."),
-        inference=inference_of(levels, data.runs, decisive_paths(found)),
+        inference=(
+            *inference_of(levels, data.runs, decisive_paths(found)),
+            *(() if data.window else not_compared(others)),
+        ),
         dots=dots,
         axis=axis,
         next_step="Measure a second path or setting with the same tool and message size, in rounds."

@@ -13,7 +13,16 @@ from azlatency.kit.differences import difference
 from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import capitalised, span
-from azlatency.pages.summary.answer import ONCE, Data, badge_of, decisive_paths, ends_of, first_of, from_to
+from azlatency.pages.summary.answer import (
+    ONCE,
+    Data,
+    badge_of,
+    decisive_paths,
+    ends_of,
+    first_of,
+    from_to,
+    not_compared,
+)
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.main_method import asked_rates, measured_runs, rank_methods
@@ -162,7 +171,7 @@ def goodputs(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(typical),
         answer=(*verdict, *from_to(values), _asked(runs), ". " if falls else ".", *falls),
-        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ()), *_elsewhere(elsewhere)),
+        inference=(*_typical_rates(typical, found, like), *(bursts if short.any() else ()), *not_compared(elsewhere)),
         dots=dots,
         axis=axis,
         next_step=f"Repeat each transfer {', '.join(missing)}."
@@ -175,16 +184,6 @@ def _asked(runs: pd.DataFrame) -> str:
     """Say the rate that the transfers of a method were told to send at, if they were told one."""
     rates = asked_rates(runs)
     return f", of the {span(rates, 'bit/s')} that were asked for" if rates.notna().all() else ""
-
-
-def _elsewhere(runs: pd.DataFrame) -> Sentence:
-    """Name the methods of runs that are not compared."""
-    if runs.empty:
-        return ()
-    paths, methods = (list(map(str, runs[name].unique())) for name in ("path", "method"))
-    where = paths[0] if len(paths) == 1 else f"{len(paths)} paths"
-    how = join_words(methods) if len(methods) <= 4 else f"{len(methods)} other methods"
-    return (f" Not compared here: {count_of(len(runs), 'run')} on {where} with {how}.",)
 
 
 def single_falls(data: Data) -> Answer | None:

@@ -360,3 +360,13 @@ def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
     assert text == (
         "The median round trip takes from **1.1 ms** on ? → 10.0.0.1 to **8.1 ms** on ? → 10.0.0.8 (8 paths)."
     )
+
+
+def test_runs_that_the_answer_leaves_out_are_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "raw" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "ping.log").write_text(ping("10.0.0.9", 1.0, 1.1, 1.2), "utf-8")
+    (folder / "qperf.log").write_text("$ qperf 10.0.0.8 tcp_lat\ntcp_lat:\n    latency  =  225 us\n", "utf-8")
+    (folder / "study.toml").write_text("[study]\n", "utf-8")
+    card = summary.make_card(in_memory(folder))
+    assert "Not compared here: 1 run on ? → " in plain_sentence(card.inference)
