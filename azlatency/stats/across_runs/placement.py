@@ -225,7 +225,7 @@ def changes(
     """Return pairs of rows of `conditions` that differ in one factor only, as far as is known; ``runs``: their runs.
 
     Placements are compared with the reference of the same method (`REFERENCES`), in a zone of the pair if one was
-    measured (`is_own_zone`); levels of the other factors with the level before, on the same path. ``margin``: the
+    measured; levels of the other factors with the level before, on the same path. ``margin``: the
     relative change that is practically equivalent. Logs and reported numbers are paired separately, and reported ones
     have no ratio. Conditions that differ in a second factor, or have no region in common, are not paired.
 
