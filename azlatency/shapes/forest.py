@@ -198,9 +198,9 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
             axis.set_yticklabels([])  # as in the panel on its left
         alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
     marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
-    # The words of these marks say so themselves.
-    told = shown[verdict].isin(["not_tested", "reported"]) if verdict else False
-    without = shown[low].isna() & shown[value].notna() & ~told
+    without = shown[low].isna() & shown[value].notna()
+    if verdict:  # the words of these marks say so themselves
+        without &= ~shown[verdict].isin(["not_tested", "reported"])
     no_bar = ["no bar: no interval"] if marks and without.any() and shown[low].notna().any() else []
     legend = "; ".join([*marks, *no_bar])
     chosen = "those that the title names, others evenly" if always else "evenly chosen from the first to the last"
