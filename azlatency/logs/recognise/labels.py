@@ -76,7 +76,7 @@ _THINGS = re.compile(
     re.IGNORECASE,
 )
 #: What a session of a console prints and takes when somebody logs in.
-_LOGIN = re.compile(r"\blogin\b(?:: | as | incorrect)|\blast login\b|\bpassword\b", re.IGNORECASE)
+_LOGIN = re.compile(r"\blogin\b(?:: | as | incorrect)|\blast login:|\bpassword\b[^:]{0,40}:", re.IGNORECASE)
 #: Who measured with whom: ``10.0.0.2 Pinging 10.0.9.3``, ``10.0.0.2 -> 10.0.9.3 over vpn``; not ``10.0.0.2 is alive``.
 _BETWEEN_HOSTS = re.compile(
     r"(?=.{0,80}\d\.\d)(?!.{0,80}\bis\b)"

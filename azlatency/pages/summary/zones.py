@@ -52,6 +52,7 @@ _MOST_COMPARED = 3
 class _Pairs:
     """The pairs of zones of one method: medians of their paths, where these come from, and the steps of their print.
 
+    ``medians``: of a path whose runs are not pooled, all runs.
     ``like``: as in `span`, for all values.
     """
 

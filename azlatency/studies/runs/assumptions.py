@@ -112,9 +112,7 @@ def _of_folders(used: pd.DataFrame) -> Iterator[str]:
 def _copied(study: Study | Logs) -> Iterator[str]:
     """Yield which logs are assumed to be copies although their numbers differ: short logs may be equal by chance."""
     copied = study.copied_files if isinstance(study, Study) else {}
-    alike = [
-        name for name, other in copied.items() if name != other and _DIGITS.sub("", name) == _DIGITS.sub("", other)
-    ]
+    alike = [name for name, other in copied.items() if _DIGITS.sub("", name) == _DIGITS.sub("", other)]
     if alike:
         yield (
             f"assumed: copies, because another file has the same bytes: {named(alike)}; if they are repeats, write the "

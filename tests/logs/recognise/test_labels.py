@@ -115,6 +115,7 @@ def test_a_sentence_separates_the_runs_above_and_below_it(tmp_path: Path) -> Non
         ("1 VM per host", "4 VMs per host", "16 VMs per host"),
         ("2 m cable", "100 m cable", "10 km fibre"),
         ("10.0.0.2 Pinging 10.0.9.3", "10.1.0.2 Pinging 10.0.9.3"),
+        ("key authentication", "password authentication"),
         ("10.0.0.2 -> 10.0.9.3", "10.1.0.2 -> 10.0.9.3"),
         ("From 10.0.0.2 → 10.0.9.3 over vpn", "From 10.1.0.2 → 10.0.9.3 over vpn"),
     ],
