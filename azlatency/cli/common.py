@@ -340,7 +340,7 @@ def read(files: list[str], explain: bool = False, tool: str | None = None) -> tu
 
     parts: list[Logs] = []
     unreadable: list[str] = []
-    copies = CopiedFiles()
+    copies = CopiedFiles(files)
     for part in read_each(files, explain, tool, copies):
         if isinstance(part, str):
             unreadable.append(part)
@@ -365,7 +365,7 @@ def read_each(
     from azlatency.logs.source.decode import SourceError
     from azlatency.logs.source.expand import expand, expand_stream
 
-    copies = CopiedFiles() if copies is None else copies
+    copies = CopiedFiles(files) if copies is None else copies
     skipped = 0
     for file in files:
         sources = expand_stream(sys.stdin.buffer, "<stdin>") if file == "-" else expand(file)
@@ -373,7 +373,7 @@ def read_each(
             if isinstance(source, SourceError):
                 yield str(source)
                 continue
-            original = copies.original_of(source.source_id, source.path)
+            original = copies.original_of(source.source_id, source.path, source.size_bytes)
             if original is None:
                 yield parse_source(source, explain=print_error if explain else None, tool=tool)
                 continue

@@ -130,10 +130,10 @@ def parse(
     """
     read = partial(_read_path, tool=tool) if executor is not None else partial(_iter_path, tool=tool, explain=explain)
     mapper = map if executor is None else executor.map
-    copies, parts, copied = CopiedFiles(), [], []
+    copies, parts, copied = CopiedFiles(paths), [], []
     for part in chain.from_iterable(mapper(read, paths)):
         source = next(iter(part.rows["sources"]), None)
-        original = copies.original_of(source["source_id"], source["path"]) if source else None
+        original = copies.original_of(*(source[key] for key in ("source_id", "path", "size_bytes"))) if source else None
         if source is None or original is None:
             parts.append(part)
         else:

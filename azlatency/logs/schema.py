@@ -103,7 +103,7 @@ notes                  | string |  | manifest | Remarks of the manifest about th
 #: The tables of logs and studies: name -> columns.
 TABLES: dict[str, tuple[Column, ...]] = {
     "sources": _columns("""
-        source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes, and of the times in the path where equal files differ in them.
+        source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes, and of the times or numbers in the path that tell equal files apart.
         path           | string    |       | import | Path as given, relative where possible; archive members after '!'.
         sha256         | string    |       | file   | SHA-256 of the bytes.
         size_bytes     | int64     | bytes | file   | Size of the file.

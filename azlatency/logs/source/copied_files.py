@@ -1,45 +1,66 @@
-"""Files with the same bytes: one run, unless a time in each name says that they are two.
+"""Files with the same bytes: one run, unless times in their names, or the numbers of short ones, say that they are two.
 
-Ten pings of Windows, which prints whole milliseconds, easily give the same text twice.
+Two runs of qperf, which prints three digits, or of the ping of Windows, which prints whole milliseconds, easily give
+the same text: `zone1-zone2/qperf_1.txt` and `zone1-zone3/qperf_1.txt`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
 _TIME = re.compile(
     r"(?<!\d)(?:\d{4}[-_.]?\d\d[-_.]?\d\d|\d\d[-_.]\d\d[-_.]\d{4})"
     r"(?:[T_ -]{0,3}\d\d[-:_.h]?\d\d(?:[-:_.m]?\d\d)?Z?)?(?!\d)"
     r"|(?<!\d)\d\d[-:]\d\d[-:]\d\d(?!\d)|(?<!\d)1\d{9}(?!\d)"
 )
+#: A number, with the letter of a zone such as `1a`; a file manager appends `(1)` to the name of a copy.
+_NUMBER = re.compile(r"(?<![\d(])\d+(?:[a-z](?![a-z]))?(?!\d|\))")
+#: Longer logs have so many digits that they are never equal by chance.
+_SHORT_BYTES = 1000
 
 
 class CopiedFiles:
     """Which files of a set are copies of others, and the ids of the others, which do not depend on their order.
 
-    A file without a time in its name is a copy of any file with its bytes.
+    ``given`` are the paths that contain the files; the name of a folder that is common to all tells nothing apart.
+    A file without a time or number in its name is a copy of any file with its bytes.
     """
 
-    def __init__(self) -> None:
-        # For each content, the file that stands for the files with these times in their names.
+    def __init__(self, given: Iterable[Path | str] = ()) -> None:
+        try:
+            self._common = os.path.commonpath([str(path) for path in given])
+        except ValueError:  # none, or absolute and relative ones
+            self._common = ""
+        # For each content, the file that stands for the files with these times or numbers in their names.
         self._paths: dict[str, dict[tuple[str, ...], str]] = {}
 
-    def original_of(self, source_id: str, path: str) -> str | None:
-        """Add a file, and return the path of the file that it is a copy of; None if it is not a copy."""
-        times = tuple(_TIME.findall(path))
+    def original_of(self, source_id: str, path: str, size: int) -> str | None:
+        """Add a file of this size in bytes, and return the path of the file that it is a copy of, or None."""
+        pattern = _NUMBER if size <= _SHORT_BYTES else _TIME
+        numbers = tuple(pattern.findall(path.removeprefix(self._common)))
         paths = self._paths.setdefault(source_id, {})
-        if times and () in paths:
-            paths[times] = paths.pop(())
-        if times not in paths and (times or not paths):
-            paths[times] = path
-            return None
-        return paths.get(times) or next(iter(paths.values()))
+        # A member of `2026-05-01.zip` has more numbers in its path than the unpacked file.
+        for known in paths:
+            if _ends_with(numbers, known):
+                paths[numbers] = paths.pop(known)
+                return paths[numbers]
+            if _ends_with(known, numbers):
+                return paths[known]
+        paths[numbers] = path
+        return None
 
     def id_of(self, source_id: str, path: str) -> str:
         """Return the id of a file that is not a copy, once all files are added."""
         paths = self._paths[source_id]
         if len(paths) == 1:
             return source_id
-        times = next(times for times, original in paths.items() if original == path)
-        return hashlib.sha256(f"{source_id} {' '.join(times)}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        numbers = next(numbers for numbers, original in paths.items() if original == path)
+        return hashlib.sha256(f"{source_id} {' '.join(numbers)}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _ends_with(numbers: tuple[str, ...], last: tuple[str, ...]) -> bool:
+    return numbers[len(numbers) - len(last) :] == last

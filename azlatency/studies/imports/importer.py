@@ -511,10 +511,10 @@ def _list_sources(marks: Mapping[str, Mark], manifest: Manifest, summary: Import
                 summary.ignored.append(f"{path}: {reason}")
             else:
                 (summary.not_recognised if is_no_log(message) else summary.unreadable).append(message)
-        for source_id, path in mark["sources"]:
+        for source_id, path, size in mark["sources"]:
             if path != file and (reason := manifest.ignored(path)):
                 summary.ignored.append(f"{path}: {reason}")
-            elif original := copies.original_of(source_id, path):
+            elif original := copies.original_of(source_id, path, size):
                 summary.duplicates.append(f"{path}: identical to {original}; counted once")
             else:
                 listed.append(_Listed(file, path, source_id))

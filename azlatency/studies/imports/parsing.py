@@ -46,7 +46,7 @@ Task: TypeAlias = "tuple[str, str | RemoteFile, str | None]"
 
 
 class ParsedFile(NamedTuple):
-    """What a worker read of one file: its hash, id and path of its sources, and the sources that cannot be read.
+    """What a worker read of one file: its hash, id, path and size of its sources, and the sources that cannot be read.
 
     These ids are those of the bytes; see `azlatency.logs.source.copied_files`.
 
@@ -54,7 +54,7 @@ class ParsedFile(NamedTuple):
     """
 
     sha256: str
-    sources: list[list[str]]
+    sources: list[list[Any]]
     unreadable: list[str]
     problem: str = ""
 
@@ -217,7 +217,7 @@ def _parse_files(batch: Sequence[Task], refused: Mapping[str, str], ids: Mapping
             if isinstance(part, str):
                 continue
             row = part.rows["sources"][0]
-            sources.append([row["source_id"], row["path"]])
+            sources.append([row["source_id"], row["path"], row["size_bytes"]])
             source_id = ids.get(row["path"], row["source_id"])
             if source_id not in seen:
                 seen.add(source_id)

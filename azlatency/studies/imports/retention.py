@@ -84,7 +84,7 @@ def _unchanged_logs(study: Study) -> Iterator[tuple[Path, str, list[str]]]:
     ids = dict(zip(study.sources["path"], study.sources["source_id"], strict=True))
     copies = CopiedFiles()
     sources = {
-        path: [ids.get(copies.original_of(key, name) or name, key) for key, name in mark["sources"]]
+        path: [ids.get(copies.original_of(key, name, size) or name, key) for key, name, size in mark["sources"]]
         for path, mark in marks.items()
     }
     # As a list: files are moved meanwhile.

@@ -41,7 +41,6 @@ _LONGEST = 120
 _LAST_NUMBER = re.compile(r"(?<!\d)(?<!\d\.)(?<!iperf)(?<!hping)(?<!wrk)\d{1,9}(?=(?:iperf[23]|hping3|wrk2|\D)*$)")
 #: A number with a unit sets something: 10M, 500mbit, 5ms.
 _WITH_UNIT = re.compile(r"\*(?:[kmgt]i?(?:b|bits?|bps|bytes?)?|bits?|bytes?|[mun]?s|min|h)(?![a-z])", re.IGNORECASE)
-_DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[ _-][A-Za-z]")
 #: A word of a name; what stands between two tells the shapes of names apart.
 _WORD = re.compile(r"([^\W_]+)")
@@ -66,7 +65,6 @@ def assumptions(study: Study | Logs) -> list[str]:
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)
-    lines += _copied(study)
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
@@ -107,17 +105,6 @@ def _of_folders(used: pd.DataFrame) -> Iterator[str]:
     if len(joined):
         names = below_common_folder(joined.unique(), joined.unique())
         yield f"assumed: the runs of these folders are repeats: {named(names)} ({count_of(len(joined), 'run')})"
-
-
-def _copied(study: Study | Logs) -> Iterator[str]:
-    """Yield which logs are assumed to be copies although their numbers differ: short logs may be equal by chance."""
-    copied = study.copied_files if isinstance(study, Study) else {}
-    alike = [name for name, other in copied.items() if _DIGITS.sub("", name) == _DIGITS.sub("", other)]
-    if alike:
-        yield (
-            f"assumed: copies, because another file has the same bytes: {named(alike)}; if they are repeats, write the "
-            "time of each run into its name"
-        )
 
 
 def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:

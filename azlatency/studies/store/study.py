@@ -163,15 +163,7 @@ class Study(TableSet):
     def file_names(self) -> frozenset[str]:
         """The paths of all files that were imported, copies included, and of the members of archives."""
         marks = self._stamp["files"].values()
-        return frozenset(str(name) for mark in marks for _, name in mark.get("sources") or ())
-
-    @cached_property
-    def copied_files(self) -> dict[str, str]:
-        """The paths of files with the bytes of another one, which counts, and the path of that."""
-        marks = self._stamp["files"].values()
-        ids = {str(name): str(source_id) for mark in marks for source_id, name in mark.get("sources") or ()}
-        counted = {ids[path]: path for path in self.sources["path"] if path in ids}
-        return {name: counted[key] for name, key in ids.items() if counted.get(key, name) != name}
+        return frozenset(str(name) for mark in marks for _, name, *_ in mark.get("sources") or ())
 
     @cached_property
     def data_version(self) -> str:

@@ -17,7 +17,7 @@ from azlatency.studies.imports.importer import import_study
 LOGS = [FIXTURES / "ping" / "busybox-1.35-c4.log", FIXTURES / "ping" / "busybox-1.35-loss.log",
         FIXTURES / "iperf3" / "3.12-tcp.json", FIXTURES / "qperf" / "0.4.11-vv.log"]  # fmt: skip
 NAMES = [
-    "a.log", "b/a.log", "run1.log", "2026-01-31/x.log", "2026-02-01/x.log", "x_20260131T1000.log",
+    "a.log", "b/a.log", "run1.log", "run2.log", "2026-01-31/x.log", "2026-02-01/x.log", "x_20260131T1000.log",
     "x_20260131T1100.log", "dump.zip", "2026-01-31.zip",
 ]  # fmt: skip
 
