@@ -325,7 +325,7 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
             findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
     if together := broke_together(broken):
         events = count_of((~broken["together"]).sum(), "event")
-        text = f"broke, {together}. So close together, they suggest a common cause: count {events}."
+        text = f"broke, {together}. So close together, they suggest a common cause, or the same start: count {events}."
         findings.append(info(f"{count_of(len(broken), 'connection')} {text}"))
     if broken["lasted"].nunique() == 1 and broken["lasted"].iloc[0]:
         text = (

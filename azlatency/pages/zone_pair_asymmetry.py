@@ -309,7 +309,7 @@ def emulated_differences(steps: pd.DataFrame) -> Table | Note:
         f"Compared with {judged['reference'].iloc[0]} and its reverse in the same round; "
         f"{percent(judged['confidence'].iloc[0])} intervals of the median round, not adjusted for multiplicity. "
         "Recorded: the same difference of what the emulator recorded in these runs, without the time of the hosts. "
-        "Error: CPU wake-up time, which is longer after a longer wait."
+        "Error: measured minus recorded, from chance and from the time of the hosts, such as the wake-up of a CPU."
     ]
 
     def links(row: Row) -> list[Ref]:

@@ -121,7 +121,8 @@ class Picture:
 class Crossing:
     """The least and the most that crossing a zone adds to a round trip, and the number of studies and paths behind it.
 
-    ``once``: the paths that were measured once; ``adds``: whether no path is shorter than those inside.
+    ``once``: the paths that were measured once; ``published``: those of published means; ``adds``: whether no path is
+    shorter than those inside.
     """
 
     adds: bool
@@ -130,6 +131,7 @@ class Crossing:
     studies: int
     paths: int
     once: int
+    published: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,14 +223,15 @@ def picture(sources: Sequence[Source], placements: Sequence[str] = NEAR_TO_FAR) 
 def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[str, Any]]]) -> str:
     """Say how many round trips across zones of the provider whose limit a study states were measured below it."""
     provider = stated.group.partition(" · ")[0]
-    values = [
-        float(trip["value"])
+    across = [
+        trip
         for source, trip in trips
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
-    below = f"{sum(value < limit for value in values)} of {len(values)} typical round trips across zones"
+    below = f"{sum(float(trip['value']) < limit for trip in across)} of {len(across)} round trips across zones"
+    once = " (one run or quoted number each)" * all(_kind(trip) == "once" for trip in across)
     without = "connect times are left out, and pings where another tool measured"
-    return f"{below} on {provider} were below; {without}" if values else ""
+    return f"{below} on {provider} were below{once}; {without}" if across else ""
 
 
 def clouds_of(studies: Sequence[StudyView]) -> list[str]:
@@ -263,8 +266,9 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
         )
         for value, source, trip, row in (added[0], added[-1])
     )
-    pages, once = {source.page for _, source, *_ in added}, sum(_kind(trip) == "once" for _, _, trip, _ in added)
-    return Crossing(adds=adds, low=low, high=high, studies=len(pages), paths=len(added), once=once)
+    studies, kinds = len({source.page for _, source, *_ in added}), Counter(_kind(trip) for _, _, trip, _ in added)
+    once, published = kinds["once"], kinds["published"]
+    return Crossing(adds=adds, low=low, high=high, studies=studies, paths=len(added), once=once, published=published)
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:

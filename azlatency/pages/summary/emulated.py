@@ -84,8 +84,8 @@ def emulated(data: Data) -> Answer | None:
             )
             for step in shown.to_dict("records")
         ),
-        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]}, {method}, "
-        f"95 % CI{all_rounds}",
+        axis=f"{shown['value'].iloc[0].removesuffix('_ns')} RTT minus that of {shown['reference'].iloc[0]} and "
+        f"its reverse, {method}, 95 % CI{all_rounds}",
         # Where several tools measured, page 08 compares them already.
         next_step=(
             "Let every tool wait equally long between packets"
