@@ -33,6 +33,8 @@ MOST_WITH_BARS = 10
 _LETTERS, _LINE_INCHES = 44, 0.15
 #: Least inches of a panel.
 _LEAST = 1.7
+#: The names of more paths leave no room for their panel.
+_MOST_PATHS = 30
 #: Inches of the label of a level.
 _LEVEL_INCHES = 0.17
 #: Where the piece of its line beside a path's name begins, has its mark and ends, in inches right of the axes.
@@ -113,8 +115,10 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     rows = rows[rows["value"] > 0]
     if rows.empty:
         return Note("No chart: nothing to draw.")
+    every_path = list(dict.fromkeys(rows["path"]))
+    paths = every_path[:_MOST_PATHS]
+    rows = rows[rows["path"].isin(paths)]
     groups = dict(iter(rows.groupby("panel", sort=False, dropna=False)))
-    paths = list(dict.fromkeys(rows["path"]))
     beside = 2 if len(paths) <= _PATHS_SIDE_BY_SIDE else 1
     several = sheet.side_by_side(beside, len(groups)) > 1
     # In a column, names beside a panel would be as wide as it is.
@@ -146,6 +150,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         caption,
         (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame),
         left_out(len(panels), len(groups), "panels"),
+        left_out(len(paths), len(every_path), "paths"),
     )
     said = rows[rows["q"].isin(_NICE)] if band else rows
     return Chart(figure, words, _in_words(said, unit), title=result, name=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pandas as pd
+import pytest
 
 import azlatency as az
 from azlatency.kit.objects import Chart, Note
@@ -70,3 +71,11 @@ def test_in_a_column_the_paths_are_named_below_so_that_the_panel_has_its_width()
     assert [text.get_text() for text in names.get_texts()] == ["a → b", "b → a"]
     (axis,) = narrow.figure.axes
     assert not any(text.get_text() for text in axis.texts) and axis.get_position().width > 0.7
+
+
+@pytest.mark.parametrize("width", ["single", "double"])
+def test_of_many_paths_those_are_drawn_whose_names_have_room(width: str) -> None:
+    many = pd.concat([FRAME[:3].assign(run=f"r{number}", path=f"{number} → b") for number in range(60)])
+    chart = az.charts.curves(many, "rtt", **COLUMNS, width=width)
+    assert isinstance(chart, Chart)
+    assert "Shown: 30 of 60 paths" in chart.caption and chart.figure.get_figheight() <= 9
