@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from azlatency.logs.parse import LogError
+from azlatency.studies.drafts.draft import draft
 from azlatency.studies.imports.importer import import_study, most_telling, other_origin
 from azlatency.studies.imports.in_memory import read_study
 from azlatency.studies.imports.ingest import readable
@@ -52,10 +53,10 @@ def open_study(name: str) -> Study:
 
 
 def _read(name: str, sources: list[Path] | list[str]) -> Study:
-    """Read logs into a study in memory; raise `LogError` if they contain no run."""
+    """Read logs into a study in memory, with what their names suggest; raise `LogError` if they contain no run."""
     study, summary = read_study(Path(name).name, sources)
     if not summary.runs_by_tool:
         reasons = summary.unreadable or summary.not_recognised or summary.problems
         reason = f" ({most_telling(reasons)})" if reasons else ""
         raise LogError(f"{name}: contains no run{reason}; run azlatency check {name}")
-    return study
+    return study if study.manifest.files else study.described(draft(study.name, study))

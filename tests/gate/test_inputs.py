@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 from helpers.sides import compare, write_side
 
 
@@ -44,3 +46,16 @@ def test_usage_errors_exit_2_with_a_reason(tmp_path: Path, raw: Path, arguments:
     result = compare(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert says in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_the_names_of_a_folder_say_its_zones_and_which_scenario_is_the_base(tmp_path: Path) -> None:
+    log = (FIXTURES / "ping" / "busybox-1.35-c4.log").read_text("utf-8")
+    for scenario, digit in (("after", 7), ("before", 5)):
+        (tmp_path / "dump" / scenario).mkdir(parents=True)
+        for run in (1, 2):
+            text = re.sub(r"time=0\.(\d\d)\d", rf"time=0.\g<1>{digit + run}", log)
+            (tmp_path / "dump" / scenario / f"ping_az1-az2_run{run}.log").write_text(text, "utf-8")
+    sides = json.loads(compare("dump/before", "dump/after", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    scenarios = json.loads(compare("dump", "--across", "scenario", "--format", "json", cwd=tmp_path).stdout)["rows"]
+    assert [row["path"] for row in sides] == ["zone 1 → zone 2"]
+    assert [row["path"] for row in scenarios] == ["after against before: zone 1 → zone 2"]

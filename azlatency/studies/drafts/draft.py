@@ -298,8 +298,13 @@ def _with_folders(described: list[_Described], scenarios: Mapping[str, str], log
     """Return the logs with the folder above their zones as scenario, if that is all that tells names apart."""
     folders = [_folder_above(item) if "zone" in item.values else "" for item in described]
     # Folders of days are no scenarios.
-    if not scenarios or len({*folders}) < 2 or not all(
-        folder and scenarios.get(item.path, folder) == folder for item, folder in zip(described, folders, strict=True)
+    if (
+        not scenarios
+        or len({*folders}) < 2
+        or not all(
+            folder and scenarios.get(item.path, folder) == folder
+            for item, folder in zip(described, folders, strict=True)
+        )
     ):
         return described
     with_folders = [
