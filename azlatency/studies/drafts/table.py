@@ -31,8 +31,8 @@ _HINTS = (
     (r"avg|average|mean|mittel|mittelwert|moyenne", "rtt_mean"),
     (r"rtt|latency|ping|ms|us|µs|msec|milliseconds", "rtt_mean"),
 )  # fmt: skip
-#: Spreads, and counts, are no times.
-_NO_TIME = r"std|stddev|stdev|sd|dev|deviation|jitter|mdev|var|variance|count|n|loss"
+#: Spreads, counts and moments are no round trips.
+_NO_TIME = r"ts|epoch|timestamp|std|stddev|stdev|sd|dev|deviation|jitter|mdev|var|variance|count|n|loss"
 _PLACE = frozenset({"client", "server", "zone", "peer_zone", "region", "peer_region"})
 _TIME = re.compile(r"\d{4}|\d\d?[./]\d\d?[./]\d\d")
 #: A date that could be a number with separators, too.
@@ -75,6 +75,8 @@ def draft_table(source: Source, name: str) -> list[str]:
         named = {"client": '"row"', "server": '"column"', "rtt_mean": '"cell"'}
         headings, left = {"rtt_mean": "the cells"}, []
         matrix = ["matrix = true   # zone and peer_zone, or region and peer_region, if the ends are these"]
+    if not named:
+        return []
     said = ", ".join(f'"{key}" = {text}' if "." in key else f"{key} = {text}" for key, text in named.items())
     not_used = [f"# {what}: {', '.join(map(printable, left))}"[:200]] if left else []
     return [

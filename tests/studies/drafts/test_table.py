@@ -57,6 +57,7 @@ def test_a_draft_says_what_the_headings_say_and_asks_the_rest(tmp_path: Path) ->
             'zone = "source AZ", peer_zone = "dest AZ", rtt_mean = "mean us", rtt_p99 = "p99 us", throughput = "Gbps"',
         ),
         ("from,to,value\nA,A,\nA,B,8\n", 'client = "from", server = "to"'),
+        ("ts_epoch_ms,dst,seq,rtt_ms\n1764000000123,b,1,0.5\n", 'server = "dst", rtt_mean = "rtt_ms"'),
     ],
 )
 def test_headings_say_which_column_is_what(tmp_path: Path, text: str, columns: str) -> None:
