@@ -302,6 +302,7 @@ def study_view(name: str) -> StudyView:
     contents = []
     if len(runs):
         tools = ", ".join(f"{plain(number)} {tool}" for tool, number in runs.items())
+        tools = tools if len(runs) > 1 else runs.index[0].removesuffix(" (table)")
         counted = "published mean" if is_window(table).all() else "run"
         contents.append(f"{count_of(int(runs.sum()), counted)} ({tools})")
     reported = json.loads((study.folder / "reported.json").read_text("utf-8"))

@@ -382,7 +382,7 @@ def test_a_summary_is_a_sheet_with_title_date_version_and_source(browser: Browse
     browser.open(site / "toy" / "00_summary.html")
     assert browser.evaluate("document.querySelector('h1').innerText") == "Toy"
     sheet = browser.evaluate("document.querySelector('#sheet').textContent")
-    facts = rf"1 run \(1 sockperf\) · 2026-11-24 · Source: {re.escape(EVIL)} · data version [0-9a-f]{{16}}"
+    facts = rf"1 run \(sockperf\) · 2026-11-24 · Source: {re.escape(EVIL)} · data version [0-9a-f]{{16}}"
     assert re.fullmatch(facts, sheet)
 
 
