@@ -490,7 +490,10 @@ def _describe_one(
     marks.sort()
     if not marks or any(start < end for (_, end, _), (start, _, _) in pairwise(marks)):
         return None
-    return _with_pattern(path, _pattern(path, marks), {field: path[start:end] for start, end, field in marks})
+    expected = {field: path[start:end] for start, end, field in marks}
+    # "*-{zone}" reads more than the zone of "iperf3-eu-north-1a".
+    patterns = _pattern(path, marks), _pattern(path, marks, starts_exact=True)
+    return _with_pattern(path, patterns[0], expected) or _with_pattern(path, patterns[1], expected)
 
 
 def _zone_end(path: str, zone: tuple[int, int, str]) -> int:
@@ -505,11 +508,13 @@ def _word(path: str, start: int) -> str:
     return "server" if _SERVER.search(before) else "client" if _CLIENT.search(before) else ""
 
 
-def _pattern(path: str, marks: Sequence[tuple[int, int, str]]) -> str:
+def _pattern(path: str, marks: Sequence[tuple[int, int, str]], *, starts_exact: bool = False) -> str:
     """Replace the marks by fields. Folders without a field become ``*``, and so does text that is far from a field."""
     pattern, position = "", max(path.rfind(mark, 0, marks[0][0]) for mark in "/!") + 1
     for start, end, field in marks:
-        pattern += _between(path[position:start], first=not pattern) + f"{{{field}}}"
+        text = path[position:start]
+        pattern += text if starts_exact and not pattern else _between(text, first=not pattern)
+        pattern += f"{{{field}}}"
         position = end
     return pattern + _between(path[position:], first=False, last=True)
 

@@ -63,6 +63,7 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("us-central1-a_to_us-east1-b.log", "us-central1-a us-east1-b"),
         ("us-east-1b-us-west-2a/run3/x.log", "us-east-1b us-west-2a"),
         ("use1-az1-use1-az2.log", "use1-az1 use1-az2"),
+        ("iperf3-eu-north-1a-eu-north-1c-1.json", "eu-north-1a eu-north-1c"),
         ("AvailabilityZone1-AvailabilityZone3.log", "1 3"),
         ("zone_b_to_zone_c.log", "b c"),
         ("az3<-az1.log", "1 3"),
@@ -195,6 +196,8 @@ def test_folders_that_tell_names_apart_are_scenarios() -> None:
     more = [path.replace(".json", f"_{law}.json") for path in paths for law in ("cubic", "bbr")]
     assert "{scenario}" not in _draft(more, "iperf3") and "{scenario}" not in _draft(["a_to_b.json", "b_to_a.json"])
     assert "{scenario}" not in _draft(["x/a_to_b.json", "x/b_to_a.json", "ping_3.json", "ping_8.json"])
+    days = [f"2026-09-{day:02}/az1-az{zone}.json" for day in range(1, 9) for zone in (2, 3)]
+    assert '  "az{zone}-az{peer_zone}.*",' in _draft(days, "iperf3")
 
 
 def test_folders_of_both_ends_are_one_pattern() -> None:
