@@ -112,7 +112,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         few = f"series {moved_so}, too few to test"
         if len(together := first_together(oldest)):
             until = day_of(together["date_last"].max(), together["window_ns"].iloc[0])
-            few += f", {len(together)} of them together until {until} (possibly another way of measuring)"
+            few += f", {len(together)} of them together until {until} (cause not known)"
         sentence += (f"; {len(early)} {few}: largest ", *moved(early[0]))
     for start, regions in (
         ("too short to test:", _too_short(found, runs)),

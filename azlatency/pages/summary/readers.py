@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 #: The questions, in the order of the first page, which folds those after the fifth.
 QUESTIONS = {
     "replicas": "Which pair of zones for my replicas, and what does a commit wait for?",
-    "placement": "Zone, availability set or placement group?",
+    "placement": "Zone, availability set, placement group or region?",
     "accelerated": "Does accelerated networking matter?",
     "connections": "Do connections break?",
     "one_run": "Can I trust one run?",
@@ -129,10 +129,11 @@ def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:
-    """Lay an availability set or a placement group beside zones, measured in the same way."""
-    for rows in _alike(trips, ALIKE):
+    """Lay an availability set, a placement group or another region beside zones, measured in the same way."""
+    # A path to another region has that of its client.
+    for rows in _alike(trips, (name for name in ALIKE if name != "region")):
         places = set(rows["placement"])
-        if places & set(_SETS) and places & {"same_zone", "cross_zone"}:
+        if places & {*_SETS, "cross_region"} and places & {"same_zone", "cross_zone"}:
             ordered = [place for place in NEAR_TO_FAR if place in places]
             said = listed((f"{PLACES[place]} ", _linked(rows[rows["placement"] == place], rows)) for place in ordered)
             return *said, f" ({rows['method'].iloc[0]})"
