@@ -41,7 +41,7 @@ SAID = {
     "uksouth-echo-latency": {
         "placement": "in one zone 850 µs, across zones 1,425 µs and across regions 5,300 µs (echo)",
         "connections": "3 of 3 connections broke, on 2025-03-20 at 10:04:12, 13:23:55 and 13:23:58 (time zone "
-        "not said); start times unknown, so no lifetimes"
+        "not said); start times unknown, so no lifetimes",
     },
     "ibm-cloud-zones": {
         "replicas": "Dallas, whose pairs differ most: dal12–dal14 600 µs to dal10–dal13 2,160 µs",
@@ -56,7 +56,7 @@ SAID = {
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
         "series differ in their first disjoint windows, too few to test, 14 of them together until 2024-11-24 "
-        "(possibly another way of measuring): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
+        "(cause not known): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
         "no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
         "Toronto; each date is the end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
