@@ -34,8 +34,9 @@ from azlatency.studies.format import (
     plain,
 )
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import named, without_result
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import whole_run_values
+from azlatency.studies.runs.run_table import client_runs, whole_run_values
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -240,16 +241,17 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
 
 def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     """Say how many packets the tools lost that count them, and how many segments TCP sent again in a run."""
-    counts = {name: whole_run_values(study.metrics, name).reindex(runs.index) for name in ("lost", "sent")}
-    own = runs.assign(**counts)[runs["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
-    parts: list[Sentence] = [
-        (
-            f"{method} lost ",
-            Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost")),
-            " packets",
-        )
-        for method, rows in grouped(own, "method")
-    ]
+    # A run that lost all packets has no round trip.
+    every = client_runs(study)
+    every = every[every.index.isin([*runs.index, *without_result(study)])]
+    counts = {name: whole_run_values(study.metrics, name).reindex(every.index) for name in ("lost", "sent")}
+    own = every.assign(**counts)[every["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
+    parts: list[Sentence] = []
+    for method, rows in grouped(own, "method"):
+        lost = Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost"))
+        by_path = grouped(rows, "path")[["lost", "sent"]].sum()
+        dead = list(by_path.index[(by_path["lost"] == by_path["sent"]) & (by_path["sent"] > 0)])
+        parts.append((f"{method} lost ", lost, " packets", f" (no reply on {named(dead)})" if dead else ""))
     # Those of a whole host are not only those of the run.
     own = streams[streams["retransmits"].notna() & (streams["retransmits_scope"] != "host")]
     again = own[own["placement"].isin(NEAR_TO_FAR[1:])]
@@ -337,13 +339,13 @@ def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
 def _words(rows: pd.DataFrame, beside: pd.DataFrame, *notes: str) -> str:
     """Return some round trips as the card says them, in the unit of all that they stand beside."""
     like, step = _prefix(beside), rows["resolution"].max()
-    named = rows.assign(lowest=rows["lowest_ns"], highest=rows["highest_ns"]).to_dict("records")
-    if len(named) == 1:
+    trips = rows.assign(lowest=rows["lowest_ns"], highest=rows["highest_ns"]).to_dict("records")
+    if len(trips) == 1:
         short = beside["pair"].nunique() > MOST_WITH_INTERVAL
-        value, interval = typical_words(named[0], like=like, step=step, short=short)
+        value, interval = typical_words(trips[0], like=like, step=step, short=short)
         return value + in_brackets(interval, *notes)
-    ends = [end for row in named for end in (range_of(row) if math.isnan(row["estimate"]) else [row["estimate"]])]
-    return span(ends, "ns", like=like, step=step) + in_brackets(of_paths(named), *notes)
+    ends = [end for row in trips for end in (range_of(row) if math.isnan(row["estimate"]) else [row["estimate"]])]
+    return span(ends, "ns", like=like, step=step) + in_brackets(of_paths(trips), *notes)
 
 
 def _prefix(rows: pd.DataFrame) -> float | None:
