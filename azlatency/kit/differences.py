@@ -9,9 +9,12 @@ from azlatency.kit.cells import Ref, is_missing
 from azlatency.kit.sentences import Linked, Sentence
 from azlatency.kit.words import at_most, in_drift, ratio_ends
 from azlatency.stats.across_runs.path_differences import PathDifferences
+from azlatency.stats.result import VERDICTS
 from azlatency.studies.format import format_interval, percent, plain
 
 Row = dict[str, Any]
+#: Verdicts on two paths that are not shown to be different, in words.
+_NOT_DIFFERENT = VERDICTS | {"equivalent": "no difference", "inconclusive": "cannot tell"}
 
 
 def difference(
@@ -36,7 +39,7 @@ def difference(
         return (
             f"The {what} differ{in_drift(found.decisive)}: {large} {verb} ",
             Linked(f"{plain(row['ratio'])} times", *linked),
-            f" as {unit} as {small} ({interval_words(row, row['family'])}): ",
+            f" as {unit} as {small} ({interval_words(row, row['family'])}{_others(found)}): ",
         )
     if found.verdict == "equivalent":
         return f"No difference between the {what} (at most ", Linked(bound_words(row), *linked), "): "
@@ -45,6 +48,19 @@ def difference(
         return (f"{start}: ",)
     ends = Linked(f"{ratio_ends(row['ratio_low'], row['ratio_high'])} times", *linked, bold=False)
     return f"{start} ({large} may {'carry' if rate else 'take'} ", ends, f" as {unit} as {small}): "
+
+
+def _others(found: PathDifferences) -> str:
+    """Say of the comparisons that show no difference which one it is, or how many: "; 2 of 6: cannot tell"."""
+    rows = found.pairs[found.pairs["verdict"] != "different"]
+    if len(rows) == 1:
+        (row,) = rows.to_dict("records")
+        ends = "" if is_missing(row["ratio_low"]) else f", {format_interval(row['ratio_low'], row['ratio_high'])}"
+        if row["verdict"] == "equivalent":
+            ends = f", at most {bound_words(row)}"
+        return f"; {row['large']} against {row['small']}: {_NOT_DIFFERENT[row['verdict']]}{ends}"
+    counts = rows["verdict"].value_counts()
+    return "".join(f"; {counts[name]} of {len(found.pairs)}: {_NOT_DIFFERENT[name]}" for name in counts.index)
 
 
 def not_different(found: PathDifferences) -> str:
@@ -63,7 +79,7 @@ def bound_words(row: Row) -> str:
 
 
 def interval_words(row: Row, comparisons: int = 1) -> str:
-    """Return the interval of a ratio, which holds for all comparisons together: "95 % CI 1.40–1.80 for all 3 …"."""
+    """Return the interval of a ratio, which holds for all comparisons together: "95 % CI 1.4–1.8, adjusted for 3 …"."""
     level = 1 - comparisons * (1 - row["confidence"])
     interval = f"{percent(level)} CI {format_interval(row['ratio_low'], row['ratio_high'])}"
-    return f"{interval} for all {plain(comparisons)} comparisons" if comparisons > 1 else interval
+    return f"{interval}, adjusted for {plain(comparisons)} comparisons" if comparisons > 1 else interval

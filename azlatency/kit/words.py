@@ -110,8 +110,14 @@ def with_more_connections(runs: pd.DataFrame, method: str) -> str:
     more = counts[counts > counts.get(method, math.inf)]
     if more.empty:
         return ""
-    rates = runs.loc[runs["method"] == more.index[0], "throughput_bit_s"].astype(float)
-    return f"; {plain(more.iloc[0])} connections: {span(rates, 'bit/s')} ({more.index[0]})"
+    runs = runs[runs["method"] == more.index[0]]
+    rates = span(runs["throughput_bit_s"].astype(float), "bit/s")
+    return f"; {plain(more.iloc[0])} connections: {rates}{in_runs(runs)} ({more.index[0]})"
+
+
+def in_runs(runs: pd.DataFrame) -> str:
+    """Return of how many runs a range is, if a path has several; else it is that of paths."""
+    return "" if runs["path"].is_unique else f" in {count_of(len(runs), 'run')}"
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:

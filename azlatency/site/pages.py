@@ -26,6 +26,7 @@ from azlatency.site.sections import METHOD, Section, kind_of, sections, split_qu
 from azlatency.studies.format import count_of, natural_key, plain
 from azlatency.studies.imports.changes import changed_since_import
 from azlatency.studies.manifest.path_pattern import AZURE_REGION
+from azlatency.studies.runs.left_out import without_result
 from azlatency.studies.runs.run_table import client_runs
 from azlatency.studies.runs.selection import is_window
 from azlatency.studies.store.study import load
@@ -304,7 +305,9 @@ def study_view(name: str) -> StudyView:
         tools = ", ".join(f"{plain(number)} {tool}" for tool, number in runs.items())
         tools = tools if len(runs) > 1 else runs.index[0].removesuffix(" (table)")
         counted = "published mean" if is_window(table).all() else "run"
-        contents.append(f"{count_of(int(runs.sum()), counted)} ({tools})")
+        failed = len(without_result(study))
+        left_out = f"; {plain(failed)} without a result" if failed else ""
+        contents.append(f"{count_of(int(runs.sum()), counted)} ({tools}{left_out})")
     reported = json.loads((study.folder / "reported.json").read_text("utf-8"))
     if reported:
         contents.append(f"{count_of(len(reported), 'number')} from a text, without a log")

@@ -166,10 +166,12 @@ def format_estimate(
     unit: str = "",
     *,
     confidence: float | None = 0.95,
+    like: float | None = None,
 ) -> str:
     """Format an estimate with its confidence interval, with as many digits as the interval supports.
 
     None is an open end; two of them mean that there is no interval. Without ``confidence``, the level stands elsewhere.
+    ``like`` as in `format_value`.
 
     >>> format_estimate(1_081_380, 1_066_580, 1_096_380, "ns")
     '1.08 ms, 95 % CI 1.07–1.10 ms'
@@ -179,14 +181,15 @@ def format_estimate(
     '1.08 ms, no interval'
     """
     if low is None and high is None:
-        return f"{format_value(estimate, unit)}, no interval"
-    scale, name = prefixed_unit(unit, estimate)
+        return f"{format_value(estimate, unit, like=like)}, no interval"
+    like = estimate if like is None else like
+    scale, name = prefixed_unit(unit, like)
     # A skewed interval must not round the estimate away: two digits of it stay.
     digits = DIGITS if low is None or high is None else 2
     decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
     decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
-    interval = format_interval(low, high, unit, decimals=decimals, like=estimate)
+    interval = format_interval(low, high, unit, decimals=decimals, like=like)
     return f"{value} ({interval})" if confidence is None else f"{value}, {percent(confidence, 4)} CI {interval}"
 
 

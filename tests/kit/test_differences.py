@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from helpers.pair_runs import PATHS, equal_law, pair_data, pair_runs
 from helpers.results import compare_runs
 from scipy.stats import binom
 
 import azlatency as az
+from azlatency.kit.cells import RunsRef
+from azlatency.kit.differences import difference
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart
 from azlatency.kit.sentences import plain_sentence
@@ -15,6 +19,7 @@ from azlatency.kit.words import at_most, ratio_ends
 from azlatency.pages import common
 from azlatency.pages.summary.card import Answer
 from azlatency.pages.summary.zones import pairs_of_zones
+from azlatency.stats.across_runs.path_differences import path_differences
 
 
 def _card(values: list[list[float]]) -> tuple[Answer, str]:
@@ -63,11 +68,31 @@ def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> No
 def test_a_true_difference_is_said_with_its_ratio_and_interval() -> None:
     values = equal_law(1, 7, (1.0, 1.0, 1.6))
     card, text = _card(values)
-    assert text.startswith("The pairs differ: 1b → 1c takes 1.") and "for all 3 comparisons" in text
+    assert text.startswith("The pairs differ: 1b → 1c takes 1.") and ", adjusted for 3 comparisons; 1a → 1" in text
+    # Two of the three have one law: nothing tells them apart.
+    assert re.search(r"; 1a → 1(b against 1a → 1c|c against 1a → 1b): cannot tell, 0\.\d+–1\.\d+\): 1a–1b ", text)
     first = plain_sentence(card.inference).split("µs")[0]
     assert first.startswith("Typical runs: ") and "1b → 1c" in plain_sentence(card.inference)
     assert ": median round trip from " in _title(values) and "(1b → 1c)" in _title(values)
     assert "zones 1b–1c **" in _answer(values) and "cannot tell" not in _answer(values)
+
+
+def test_several_comparisons_that_cannot_tell_are_counted() -> None:
+    """Of four paths only d is longer: its three comparisons differ, and the three of a, b and c cannot tell."""
+    spread = (0.9, 0.95, 1.0, 1.02, 1.05, 1.08, 1.1)
+    runs = {
+        name: [1e5 * level * step for step in spread] for name, level in zip("abcd", (1, 1.01, 1.02, 3), strict=True)
+    }
+    found = path_differences(runs)
+    text = plain_sentence(difference(found, "paths", lambda path: RunsRef((path,))))
+    assert ", adjusted for 6 comparisons; 3 of 6: cannot tell): " in text
+
+
+def test_a_comparison_of_equal_paths_has_a_bound() -> None:
+    values = [
+        [level + 100 * (number * step % 7) for number in range(8)] for step, level in ((1, 3e5), (2, 3e5), (3, 5e5))
+    ]
+    assert re.search(r"comparisons; 1a → 1. against 1a → 1.: no difference, at most 0\.\d+ %\): ", _card(values)[1])
 
 
 def test_single_runs_are_described() -> None:
@@ -86,7 +111,7 @@ def test_equal_pairs_have_a_bound() -> None:
 
 def test_the_intervals_of_the_paths_of_the_claim_are_among_those_shown() -> None:
     card, text = _card(equal_law(1, 7, (1.0, 1.0, 1.6)))
-    claimed = [path for path in PATHS if path in text]
+    claimed = [path for path in PATHS if path in text.split(" (95 % CI")[0]]
     assert len(claimed) == 2 and all(path in plain_sentence(card.inference) for path in claimed)
 
 

@@ -81,6 +81,15 @@ def test_lines_to_copy_into_study_toml_are_shown_as_code() -> None:
     assert '<li class="under">  if they' in html
 
 
+def test_a_card_says_what_the_page_on_the_tail_has() -> None:
+    templates = Environment(loader=PackageLoader("azlatency.site", "templates/azlatency"), autoescape=True)
+    study = {"tail": ("across zones", ""), "not_measured": []}
+    said = templates.get_template("macros.html.j2").module.not_measured(None, study)  # type: ignore[attr-defined]
+    assert str(said).strip() == (
+        '<p class="more"><b>Percentiles above p99</b> of paths across zones: <a href="03_tail.html">The tail</a>.</p>'
+    )
+
+
 @pytest.mark.parametrize("bad", [None, [], {}, {"dots": 3}, {**record(1.0), "dots": [{"label": "x"}]}])
 def test_an_unusable_record_is_not_a_card(bad: object) -> None:
     assert card_view(bad) is None

@@ -8,7 +8,10 @@ import pytest
 from bs4 import BeautifulSoup
 from helpers.studies import load_card
 from nbformat.v4 import new_notebook
+from studies.runs.test_left_out import DEAD
+from studies.runs.test_run_table import ping
 
+import azlatency as az
 from azlatency.logs.parsers import load_parsers
 from azlatency.pages.summary.card import CARD_TYPE
 from azlatency.site import build as report
@@ -255,6 +258,17 @@ def test_a_study_names_its_machines_and_what_nobody_measured() -> None:
     assert (canada.author, psping.author, zones.author) == ("author not named", "by mddazure", "by IBM Cloud")
     assert psping.facts[-2:] == ["VM size not said", "2024"] and zones.facts[0].startswith("2,175 published means (")
     assert pods.not_measured[0].startswith("what Azure CNI costs") and not psping.stated_as_not_measured
+
+
+def test_the_first_page_counts_runs_without_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data" / "raw" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "study.toml").write_text("[study]\n", "utf-8")
+    (folder / "up.log").write_text(ping("10.0.0.8", 1.0, 1.1, 1.2), "utf-8")
+    (folder / "down.log").write_text(DEAD, "utf-8")
+    monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
+    az.import_study("mine")
+    assert pages.study_view("mine").contents == ("2 runs (2 ping; 1 without a result)",)
 
 
 def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,7 +18,8 @@ from azlatency.kit.words import say_in_short
 from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import count_of, format_value, join_words, one_prefix, plain
+from azlatency.studies.format import count_of, format_estimate, format_value, join_words, one_prefix, plain
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _MOST_TYPICAL = 3
 #: Most paths that a sentence lists, and most that a card draws.
 MOST_LISTED, MOST_DRAWN = 6, 12
+#: Most values that a sentence lists with their intervals.
+MOST_WITH_INTERVAL = 3
 ONCE = (
     "Each value comes from one run, so this describes these connections; on other machines the pairs may rank "
     "differently."
@@ -139,17 +142,58 @@ def not_compared(runs: pd.DataFrame) -> Sentence:
     return (f" Not compared here: {count_of(len(runs), 'run')} on {where} with {how}.",)
 
 
-def range_of(level: Row) -> tuple[float, float]:
+def range_of(level: Mapping[Any, Any]) -> tuple[float, float]:
     """Return the lowest and the highest run of a condition, or the range that a text reports."""
     return level["lowest"], level["highest"]
 
 
-def values_of(level: Row, *, bold: bool = False, like: float | None = None) -> Linked:
-    """Return the values of a condition with where they come from; ``like`` as in `span`."""
-    return Linked(span(range_of(level), "ns", like=like, step=level["resolution"]), condition_ref(level), bold=bold)
+def typical_words(
+    row: Mapping[Any, Any], *, like: float | None = None, step: float = 0.0, short: bool = False
+) -> tuple[str, str]:
+    """Return the typical run of a row of estimates, and its interval: "496 µs", "95 % CI 439–564 µs".
+
+    Without an interval, the range of the runs, which says their number: "474–518 µs in 3 runs". ``short``: never the
+    interval, where a sentence lists many. ``like`` and ``step`` as in `span`.
+    """
+    ends, unit = interval_in(row), row["unit"]
+    # Equal ends show the rounding of the print, not a spread.
+    if ends and ends[0] < ends[1]:
+        value, interval = format_estimate(row["estimate"], *ends, unit, confidence=row["confidence"], like=like).split(
+            ", "
+        )
+        return value, "" if short else interval
+    reach = span(range_of(row), unit, like=like, step=step)
+    return f"{reach} in {count_of(row['n'], 'run')}" if _runs_differ(row) else reach, ""
 
 
-def middle_of(level: Row) -> float:
+def _runs_differ(row: Mapping[Any, Any]) -> bool:
+    """Return whether the range of a row is that of several runs; a text reports ranges, too."""
+    return row.get("origin") != "reported" and bool(row["n"] > 1 and row["lowest"] < row["highest"])
+
+
+def of_paths(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Name the range of the typical runs of several paths; nothing if each was measured once."""
+    if len(rows) < 2 or not any(map(_runs_differ, rows)):
+        return ""
+    paths = [str(row["path"]) for row in rows]
+    is_reverse = len(paths) == 2 and str(NetworkPath.parse(paths[0]).reversed()) == paths[1]
+    runs = "runs" if any(row["n"] > 1 and math.isnan(row["estimate"]) for row in rows) else "typical runs"
+    return f"{runs} of {'both directions' if is_reverse else count_of(len(paths), 'path')}"
+
+
+def in_brackets(*notes: str) -> str:
+    """Return what is said of a number after it; nothing if nothing is."""
+    said = "; ".join(filter(None, notes))
+    return f" ({said})" if said else ""
+
+
+def values_of(level: Row, *, bold: bool = False, like: float | None = None, short: bool = False) -> Sentence:
+    """Return the typical run of a condition with where it comes from; ``like`` and ``short`` as in `typical_words`."""
+    value, interval = typical_words(level, like=like, step=level["resolution"], short=short)
+    return Linked(value, condition_ref(level), bold=bold), in_brackets(interval)
+
+
+def middle_of(level: Mapping[Any, Any]) -> float:
     """Return the typical run of a condition, or the middle of its runs."""
     return sum(range_of(level)) / 2 if math.isnan(level["estimate"]) else float(level["estimate"])
 
@@ -186,21 +230,16 @@ def dots_of_levels(levels: pd.DataFrame, label: Callable[[Row], str]) -> tuple[D
     near, like = levels["placement"].iloc[0], prefix_of(levels)
     dots = []
     for level in levels.to_dict("records"):
-        interval, estimate = interval_in(level), level["estimate"]
-        dots.append(
-            dot(
-                label(level),
-                interval or range_of(level),
-                "ns",
-                condition_ref(level),
-                near=level["placement"] == near,
-                value=estimate if interval else None,
-                text=format_value(estimate, "ns", like=like) if interval else "",
-                like=like,
-                step=level["resolution"],
-            )
-        )
+        drawn = typical_dot(label(level), level, condition_ref(level), like=like, step=level["resolution"])
+        dots.append(replace(drawn, near=level["placement"] == near))
     return tuple(dots)
+
+
+def typical_dot(label: str, row: Mapping[Any, Any], ref: Ref, *, like: float | None = None, step: float = 0.0) -> Dot:
+    """Return the dot of a row of estimates, with its interval or its values."""
+    interval, estimate, unit = interval_in(row), row["estimate"], row["unit"]
+    value, text = (estimate, format_value(estimate, unit, like=like)) if interval else (None, "")
+    return dot(label, interval or range_of(row), unit, ref, value=value, text=text, like=like, step=step)
 
 
 def prefix_of(levels: pd.DataFrame) -> float | None:

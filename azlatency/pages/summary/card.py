@@ -22,7 +22,7 @@ Badge = Literal["indicative", "incomplete", "replicated", "published", "not_meas
 BADGES: dict[Badge, str] = {
     "indicative": "one run per path",
     "incomplete": "some without interval",
-    "replicated": "repeated runs, 95 % CI",
+    "replicated": "repeated runs",
     "published": "published means",
     "not_measured": "not measured",
     "emulated": "emulated",
@@ -31,7 +31,7 @@ BADGES: dict[Badge, str] = {
 MEANINGS = {
     BADGES["indicative"]: "each path was measured once; how much a second run differs is not known",
     BADGES["incomplete"]: "a path that was measured once, or too few times, has no interval",
-    BADGES["replicated"]: "each path was measured several times",
+    BADGES["replicated"]: "each path was measured several times and has a 95 % interval",
     BADGES["published"]: "a provider publishes means; the measurements behind them are not known",
     QUOTED: "numbers of a text, without the logs",
     BADGES["not_measured"]: "no measurement was published",

@@ -11,6 +11,7 @@ from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, broke_together, change_words, in_drift, ratios_of, verdict_on
 from azlatency.pages.summary.answer import (
+    MOST_WITH_INTERVAL,
     Data,
     axis_of,
     badge_of,
@@ -79,10 +80,11 @@ def _cost(data: Data, steps: pd.DataFrame, like: float | None, *, first: bool) -
     sized, verdict = steps["message_bytes"].nunique(dropna=False) > 1, verdict_on(steps)
     described = verdict in ("once", "reported")
     pairs = [(data.level(step["base"]), data.level(step["other"])) for step in _by_size(steps)]
+    short = len(data.both_sides(steps)) > MOST_WITH_INTERVAL
     values: list[Sentence] = [
         (
-            values_of(other, bold=described, like=like),
-            *((" against ", values_of(base, bold=described, like=like)) if first else ()),
+            *values_of(other, bold=described, like=like, short=short),
+            *((" against ", *values_of(base, bold=described, like=like, short=short)) if first else ()),
             with_size(other, " at ") if sized else "",
         )
         for base, other in pairs
@@ -176,7 +178,10 @@ def single_level(data: Data) -> Answer | None:
     levels = data.levels.assign(middle=[middle_of(level) for level in data.levels.to_dict("records")])
     levels = levels.sort_values("middle", kind="stable")
     rows, like = levels.to_dict("records"), prefix_of(levels)
-    parts: list[Sentence] = [(values_of(level, bold=True, like=like), f" on {level['path']}") for level in rows]
+    short = len(rows) > MOST_WITH_INTERVAL
+    parts: list[Sentence] = [
+        (*values_of(level, bold=True, like=like, short=short), f" on {level['path']}") for level in rows
+    ]
     value = str(rows[0]["value"])
     method = rank_methods(as_measured(levels))[0]
     of_path = {level["path"]: level for level in rows if level["method"] == method}

@@ -14,6 +14,7 @@ from azlatency.kit.intervals import interval_in
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.titles import capitalised, span
 from azlatency.pages.summary.answer import (
+    MOST_WITH_INTERVAL,
     ONCE,
     Data,
     badge_of,
@@ -21,7 +22,11 @@ from azlatency.pages.summary.answer import (
     ends_of,
     first_of,
     from_to,
+    in_brackets,
+    middle_of,
     not_compared,
+    typical_dot,
+    typical_words,
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.pages.transfers import falls_in
@@ -150,14 +155,15 @@ def goodputs(data: Data) -> Answer | None:
     elsewhere, runs = runs[is_alike & ~is_chosen], runs[is_chosen]
     rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
-    dots = tuple(
-        dot(str(path), values, "bit/s", RunsRef(tuple(map(str, values.index)), "throughput"), like=like)
-        for path, values in sorted(groups, key=lambda group: group[1].median())
-    )
-    values: list[Sentence] = [(Linked(value.text, *value.refs), f" on {value.label}") for value in dots]
+    refs = {str(path): RunsRef(tuple(map(str, values.index)), "throughput") for path, values in groups}
     typical = summarize(runs, "throughput_bit_s")
+    rows = sorted(typical.to_dict("records"), key=middle_of)
+    dots = tuple(typical_dot(row["path"], row, refs[row["path"]], like=like) for row in rows)
+    values: list[Sentence] = []
+    for row in rows:
+        value, interval = typical_words(row, like=like, short=len(rows) > MOST_WITH_INTERVAL)
+        values.append((Linked(value, refs[row["path"]]), f"{in_brackets(interval)} on {row['path']}"))
     found = differences_by_path(runs, method, "throughput_bit_s")
-    refs = {value.label: value.refs[0] for value in dots}
     verdict: Sentence = (f"{capitalised(quantity)}: ",)
     if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from azlatency.kit.cells import ReportedRef, RunsRef
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
-from azlatency.kit.words import PLACES, looks_limited, with_more_connections
+from azlatency.kit.words import PLACES, in_runs, looks_limited, with_more_connections
+from azlatency.pages.summary.answer import MOST_WITH_INTERVAL, in_brackets, of_paths, range_of, typical_words
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.agreement import agreement
@@ -32,8 +34,9 @@ from azlatency.studies.format import (
     plain,
 )
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import named, without_result
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import whole_run_values
+from azlatency.studies.runs.run_table import client_runs, whole_run_values
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -123,9 +126,9 @@ def _pair(rows: pd.DataFrame, pair: str) -> Sentence:
     if own["p99_ns"].isna().any() or (own["origin"] == "reported").any():
         return name, typical
     runs = RunsRef(tuple(" ".join(own["run_ids"]).split()), q=0.99)
-    like = one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")
+    tail = f"p99 {span(own['p99_ns'], 'ns', like=_prefix(rows))}"
     # One link for both: a first page of many links is slow to tab through.
-    return name, Linked(f"{typical.text} (p99 {span(own['p99_ns'], 'ns', like=like)})", *typical.refs, runs)
+    return name, Linked(_words(own, rows, tail), *typical.refs, runs)
 
 
 def _placements(trips: pd.DataFrame) -> Sentence:
@@ -168,7 +171,11 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
     rates = runs["throughput_bit_s"].astype(float)
     like, by_place = one_prefix(rates, "bit/s"), dict(iter(rates.groupby(runs["placement"])))
     said = listed(
-        (f"{PLACES[place]} ", Linked(span(own, "bit/s", like=like), RunsRef(tuple(map(str, own.index)), "throughput")))
+        (
+            f"{PLACES[place]} ",
+            Linked(span(own, "bit/s", like=like), RunsRef(tuple(map(str, own.index)), "throughput")),
+            in_runs(runs.loc[own.index]),
+        )
         for place in NEAR_TO_FAR
         if (own := by_place.get(place)) is not None
     )
@@ -235,16 +242,17 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
 
 def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     """Say how many packets the tools lost that count them, and how many segments TCP sent again in a run."""
-    counts = {name: whole_run_values(study.metrics, name).reindex(runs.index) for name in ("lost", "sent")}
-    own = runs.assign(**counts)[runs["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
-    parts: list[Sentence] = [
-        (
-            f"{method} lost ",
-            Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost")),
-            " packets",
-        )
-        for method, rows in grouped(own, "method")
-    ]
+    # A run that lost all packets has no round trip.
+    every = client_runs(study)
+    every = every[every.index.isin([*runs.index, *without_result(study)])]
+    counts = {name: whole_run_values(study.metrics, name).reindex(every.index) for name in ("lost", "sent")}
+    own = every.assign(**counts)[every["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
+    parts: list[Sentence] = []
+    for method, rows in grouped(own, "method"):
+        lost = Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost"))
+        by_path = grouped(rows, "path")[["lost", "sent"]].sum()
+        dead = list(by_path.index[(by_path["lost"] == by_path["sent"]) & (by_path["sent"] > 0)])
+        parts.append((f"{method} lost ", lost, " packets", f" (no reply on {named(dead)})" if dead else ""))
     # Those of a whole host are not only those of the run.
     own = streams[streams["retransmits"].notna() & (streams["retransmits_scope"] != "host")]
     again = own[own["placement"].isin(NEAR_TO_FAR[1:])]
@@ -325,9 +333,21 @@ def _alike(trips: pd.DataFrame, names: Iterable[str]) -> Iterable[pd.DataFrame]:
 
 
 def _linked(rows: pd.DataFrame, beside: pd.DataFrame) -> Linked:
-    """Return the range of some round trips, in the unit of all that they stand beside, with what they come from."""
-    ends = [*rows["lowest_ns"], *rows["highest_ns"]]
-    like = one_prefix([*beside["lowest_ns"], *beside["highest_ns"]], "ns")
-    return Linked(
-        span(ends, "ns", like=like, step=rows["resolution"].max()), *map(condition_ref, rows.to_dict("records"))
-    )
+    """Return some round trips as `_words` says them, with what they come from."""
+    return Linked(_words(rows, beside), *map(condition_ref, rows.to_dict("records")))
+
+
+def _words(rows: pd.DataFrame, beside: pd.DataFrame, *notes: str) -> str:
+    """Return some round trips as the card says them, in the unit of all that they stand beside."""
+    like, step = _prefix(beside), rows["resolution"].max()
+    trips = rows.assign(lowest=rows["lowest_ns"], highest=rows["highest_ns"]).to_dict("records")
+    if len(trips) == 1:
+        short = beside["pair"].nunique() > MOST_WITH_INTERVAL
+        value, interval = typical_words(trips[0], like=like, step=step, short=short)
+        return value + in_brackets(interval, *notes)
+    ends = [end for row in trips for end in (range_of(row) if math.isnan(row["estimate"]) else [row["estimate"]])]
+    return span(ends, "ns", like=like, step=step) + in_brackets(of_paths(trips), *notes)
+
+
+def _prefix(rows: pd.DataFrame) -> float | None:
+    return one_prefix([*rows["lowest_ns"], *rows["highest_ns"]], "ns")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from azlatency.kit.sentences import Linked, Sentence, listed
@@ -13,13 +15,14 @@ from azlatency.pages.summary.answer import (
     axis_of,
     badge_of,
     inference_of,
+    middle_of,
     next_rounds,
     prefix_of,
-    range_of,
     refs_of,
+    typical_dot,
     values_of,
 )
-from azlatency.pages.summary.card import Answer, Dot, dot
+from azlatency.pages.summary.card import Answer, Dot
 from azlatency.stats.across_runs.placement import all_changes, conditions
 
 
@@ -37,15 +40,19 @@ def settings(data: Data) -> Answer | None:
             data,
             steps.loc[[label]],
             PLACES.get(step["placement"], step["path"]),
-            (values_of(data.level(step["base"]), like=like), " → ", values_of(data.level(step["other"]), like=like)),
+            (
+                *values_of(data.level(step["base"]), like=like, short=True),
+                " → ",
+                *values_of(data.level(step["other"]), like=like, short=True),
+            ),
         )
         for label, step in steps.sort_values("measured_high", kind="stable").iterrows()
     ]
     source = {"once": ", measured once", "reported": " (as reported; no test possible)"}.get(verdict_on(steps), "")
     text: Sentence = (f"Accelerated networking{source}: ", *listed(parts), ".")
     for label, step in grouped.iterrows():
-        values = values_of(data.level(step["other"]), like=like)
-        text += (" A placement group on top: ", *_effect(data, grouped.loc[[label]], "", (values,)), ".")
+        values = values_of(data.level(step["other"]), like=like, short=True)
+        text += (" A placement group on top: ", *_effect(data, grouped.loc[[label]], "", values), ".")
     text += _sizes(data, like)
     return Answer(
         badge=badge_of(levels),
@@ -71,7 +78,8 @@ def _sizes(data: Data, like: float | None) -> Sentence:
         return ()
     compared = data.both_sides(changes)
     if verdict_on(changes) not in ("once", "reported"):
-        reach = span([*compared["lowest"], *compared["highest"]], "ns", like=like, step=compared["resolution"].max())
+        typical = [middle_of(level) for level in compared.to_dict("records")]
+        reach = span(typical, "ns", like=like, step=compared["resolution"].max())
         shown = Linked(reach, *refs_of(compared), bold=False)
         return " VM size, larger against smaller: ", *_effect(data, changes, "", (shown,)), "."
     first = compared.iloc[0]
@@ -80,7 +88,7 @@ def _sizes(data: Data, like: float | None) -> Sentence:
     alike &= every["kind"].str.split().str[0].eq(first["kind"].split()[0])
     alike &= ~every["accelerated_networking"].fillna(False)
     values: list[Sentence] = [
-        (f"{level['vm_size']} ", values_of(level, like=like), " (its log)" if level["origin"] == "log" else "")
+        (f"{level['vm_size']} ", *values_of(level, like=like), " (its log)" if level["origin"] == "log" else "")
         for level in every[alike].sort_values("highest", kind="stable").to_dict("records")
     ]
     return " VM size, one number each, which cannot show an effect: ", *listed(values), "."
@@ -101,6 +109,6 @@ def _dots_of_settings(levels: pd.DataFrame, like: float | None) -> tuple[Dot, ..
     is_on = levels["accelerated_networking"].fillna(False)
     places = levels["placement"].map(PLACES).fillna(levels["path"]) + ", " + is_on.map({True: "on", False: "off"})
     return tuple(
-        dot(label, range_of(level), "ns", condition_ref(level), near=not on, like=like, step=level["resolution"])
+        replace(typical_dot(label, level, condition_ref(level), like=like, step=level["resolution"]), near=not on)
         for level, label, on in zip(levels.to_dict("records"), places, is_on, strict=True)
     )

@@ -9,21 +9,25 @@ from typing import TypeVar
 
 import pandas as pd
 
-from azlatency.kit.cells import RunsRef
+from azlatency.kit.cells import Row, RunsRef
 from azlatency.kit.differences import difference, interval_words
 from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
 from azlatency.kit.words import at_most, in_drift
 from azlatency.pages.summary.answer import (
+    MOST_WITH_INTERVAL,
     Data,
     axis_of,
     badge_of,
     decisive_paths,
+    in_brackets,
     inference_of,
     next_rounds,
+    of_paths,
     prefix_of,
     range_of,
+    values_of,
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import rank_methods
@@ -52,13 +56,14 @@ _MOST_COMPARED = 3
 class _Pairs:
     """The pairs of zones of one method: medians of their paths, where these come from, and the steps of their print.
 
-    ``medians``: of a path whose runs are not pooled, all runs.
+    ``medians``: of a path whose runs are not pooled, all runs. ``levels``: the conditions of the paths.
     ``like``: as in `span`, for all values.
     """
 
     medians: Mapping[Pair, Sequence[float]]
     origins: Mapping[Pair, RunsRef]
     steps: Mapping[Pair, float]
+    levels: Mapping[Pair, Sequence[Row]]
     like: float | None
 
     @property
@@ -77,6 +82,16 @@ class _Pairs:
         values = [value for pair in chosen for value in self.medians[pair]]
         step = max(self.steps[pair] for pair in chosen)
         return Linked(span(values, "ns", like=self.like, step=step), *(self.origins[pair] for pair in chosen))
+
+    def typical(self, pair: Pair) -> Sentence:
+        """Return the typical run of a pair; of several paths the range of theirs, which `note` names."""
+        if len(levels := self.levels[pair]) > 1:
+            return (self.between(pair),)
+        return values_of(levels[0], bold=True, like=self.like, short=len(self.across) > MOST_WITH_INTERVAL)
+
+    def note(self, *chosen: Pair) -> str:
+        """Name the range of some pairs."""
+        return in_brackets(of_paths([level for pair in chosen for level in self.levels[pair]]))
 
     def dot(self, label: str, *chosen: Pair, near: bool = False) -> Dot:
         """Return the row of a card that shows the range of some pairs."""
@@ -109,15 +124,22 @@ def pairs_of_zones(data: Data) -> Answer | None:
         verdict = (f"In {data.window}: ",)
     text = _far_pairs(pairs, verdict, pair_of, found)
     if not text:
-        listing = listed((f"{pair[0]}–{pair[1]} ", pairs.between(pair)) for pair in pairs.across)
+        notes = {pair: pairs.note(pair) for pair in pairs.across}
+        # What holds for all pairs is said once.
+        end = min(notes.values()) if len({*notes.values()}) == 1 else ""
+        listing = listed(
+            (f"{pair[0]}–{pair[1]} ", *pairs.typical(pair), "" if end else note) for pair, note in notes.items()
+        )
         is_long = len(pairs.across) > _MOST_LISTED
-        text = (*verdict, *(_from_to(pairs.across, pairs.between) if is_long else (*listing, ".")))
+        text = (*verdict, *(_from_to(pairs.across, pairs.between) if is_long else (*listing, f"{end}.")))
         text += _directions(between_zones, pairs.origins, pairs.steps, is_window=bool(data.window))
         if len(pairs.inside) > _MOST_LISTED:
             text += (" Inside a zone: ", pairs.between(*pairs.inside), ".")
         else:
             text += tuple(
-                part for pair in pairs.inside for part in (f" Inside zone {pair[0]}: ", pairs.between(pair), ".")
+                part
+                for pair in pairs.inside
+                for part in (f" Inside zone {pair[0]}: ", *pairs.typical(pair), f"{pairs.note(pair)}.")
             )
     dots, drawn_only = _dots(data, levels, pairs, pair_of)
     # Nobody who reads a published series can repeat it.
@@ -142,7 +164,12 @@ def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pa
     is_apart = runs_of_pairs["path"].isin(levels.loc[levels["estimate"].isna(), "path"])
     parts = [medians_by_path(runs_of_pairs[~is_apart]), runs_of_pairs[is_apart]]
     values = pd.concat([part[[*_ENDS, "value"]] for part in parts])
+    ends_of_paths = runs_of_pairs.drop_duplicates("path").set_index("path")[_ENDS]
+    rows: dict[Pair, list[Row]] = {}
+    for level in levels[levels["path"].isin(ends_of_paths.index)].to_dict("records"):
+        rows.setdefault(tuple(ends_of_paths.loc[level["path"]]), []).append(level)
     return _Pairs(
+        levels=rows,
         medians={ends: list(group) for ends, group in grouped(values, _ENDS)["value"]},
         origins={ends: RunsRef(tuple(ids), column) for ends, ids in run_ids.items()},
         steps={ends: float(resolution[ids].max()) for ends, ids in run_ids.items()},
@@ -157,14 +184,19 @@ def _far_pairs(pairs: _Pairs, verdict: Sentence, pair_of: Mapping[str, Pair], fo
     if far is None or not (is_far or found.verdict == "once"):
         return ()
     zone, others, rest = far
-    near: list[Sentence] = [(pairs.between(pair), f" between zones {pair[0]} and {pair[1]}") for pair in rest]
-    within_one: list[Sentence] = [(pairs.between(pair), f" inside zone {pair[0]}") for pair in pairs.inside]
+    near: list[Sentence] = [
+        (*pairs.typical(pair), f"{pairs.note(pair)} between zones {pair[0]} and {pair[1]}") for pair in rest
+    ]
+    within_one: list[Sentence] = [
+        (*pairs.typical(pair), f"{pairs.note(pair)} inside zone {pair[0]}") for pair in pairs.inside
+    ]
     if len(near) > _MOST_LISTED:
         near = [(pairs.between(*rest), " between the others")]
     if len(within_one) > _MOST_LISTED:
         within_one = [(pairs.between(*pairs.inside), " inside a zone")]
     start: Sentence = (f"Zone {zone} is far. ", *verdict) if is_far else verdict
-    return (*start, pairs.between(*others), f" from zone {zone} to the other zones, ", *listed(near + within_one), ".")
+    far_ones: Sentence = (pairs.between(*others), f"{pairs.note(*others)} from zone {zone} to the other zones, ")
+    return *start, *far_ones, *listed(near + within_one), "."
 
 
 def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs, pair_of: Mapping[str, Pair]) -> tuple[list[Dot], str]:

@@ -17,7 +17,8 @@ from azlatency.studies.store.study import Study
 #: Circumstances in which two round trips must agree before one is laid beside the other.
 ALIKE = ("origin", "region", "kind", "value", "vm_size", "accelerated_networking", "message_bytes")
 _COLUMNS = ["placement", "pair", "path", "method", *ALIKE, "lowest_ns", "highest_ns", "round_trip_ns", "resolution",
-            "p99_ns", "p999_ns", "n", "published", "least_ns", "most_ns", "run_ids", "added_ns"]  # fmt: skip
+            "p99_ns", "p999_ns", "n", "published", "least_ns", "most_ns", "run_ids", "estimate", "low", "high", "unit",
+            "confidence", "added_ns"]  # fmt: skip
 _P99 = 0.99
 
 
@@ -33,9 +34,10 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     ``round_trip_ns`` (their median, or the middle of a printed range), ``resolution`` (step of the print in ns),
     ``p99_ns`` and ``p999_ns`` (median of the runs' p99 and p99.9; NaN unless all have one), ``n`` runs (int64; 0 if
     only reported), ``published`` (whether they are windows of a published series), ``least_ns`` and ``most_ns`` of all
-    these windows (NaN without), ``run_ids`` and ``added_ns``: what the path takes longer than the paths inside its
-    zones, or inside a zone of its region if those were not measured, under the same circumstances; NaN where nothing
-    was measured inside a zone, or where the runs of a path are not pooled.
+    these windows (NaN without), ``run_ids``, the typical run as in `conditions` (``estimate``, ``low``, ``high``,
+    ``unit``, ``confidence``) and ``added_ns``: what the path takes longer than the paths inside its zones, or inside a
+    zone of its region if those were not measured, under the same circumstances; NaN where nothing was measured inside a
+    zone, or where the runs of a path are not pooled.
 
     A tool that sends rarely counts only where no other measured the placement: a mean of twenty pings, one of which
     took 10 ms, is not what the placement costs. Of a published series only the newest window counts, and of a path that

@@ -241,7 +241,11 @@ def test_a_rate_that_only_the_command_states_is_said_and_never_leads(tmp_path: P
     log = tmp_path / "raw" / "notes.txt"
     log.write_text(PACED + PACED.replace("47190", "47191"), "utf-8")
     alone = summary.make_card(in_memory(tmp_path / "raw"))
-    assert said(alone) == "Goodput: **99.9 Mbit/s** on 10.49.1.1 → 10.49.1.2, of the 100 Mbit/s that were asked for."
+    # Both runs print 99.9: the interval is that of the rounding, as the terminal prints it.
+    assert said(alone) == (
+        "Goodput: **99.90 Mbit/s** (95 % CI 99.85–99.95 Mbit/s) on 10.49.1.1 → 10.49.1.2, of the 100 Mbit/s that were "
+        "asked for."
+    )
     assert "99.90 Mbit/s" in azlatency(log).stdout and " 100 Mbit/s asked for" in azlatency(log).stdout
     log.write_text(PACED + PACED.replace("47190", "47191") + UNPACED, "utf-8")
     both = summary.make_card(in_memory(tmp_path / "raw"))
@@ -263,7 +267,7 @@ def test_the_rate_of_a_sender_is_no_goodput_and_paths_of_other_methods_are_named
     (tmp_path / "raw" / "long.txt").write_text(both.replace("10.2.2.4", "10.2.2.7"), "utf-8")
     study = in_memory(tmp_path / "raw")
     card = summary.make_card(study)
-    assert said(card).startswith("Rate at the sender: **47.9 Mbit/s** on ")
+    assert said(card).startswith("Rate at the sender: **47.90 Mbit/s** (95 % CI 47.85–47.95 Mbit/s) on ")
     assert card.axis == "rate at the sender, iperf3 UDP 2 s"
     assert plain_sentence(card.inference).endswith(
         "Not compared here: 1 run on 10.2.1.4 → 10.2.2.7 with iperf3 UDP 3 s."
@@ -359,6 +363,51 @@ def test_of_many_round_trips_the_ends_are_named(tmp_path: Path) -> None:
     text = said(summary.make_card(study))
     assert text == (
         "The median round trip takes from **1.1 ms** on ? → 10.0.0.1 to **8.1 ms** on ? → 10.0.0.8 (8 paths)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "typical"),
+    [
+        ("$ qperf 10.0.0.8 tcp_lat\ntcp_lat:\n    latency  =  {} us\n", (237, 251, 259), "502 µs"),
+        ("$ qperf 10.0.0.8 tcp_bw\ntcp_bw:\n    bw  =  {} MB/sec\n", (158, 163, 161), "1.29 Gbit/s"),
+    ],
+)
+def test_a_repeated_value_has_the_interval_that_the_terminal_prints(
+    tmp_path: Path, text: str, values: tuple[int, ...], typical: str
+) -> None:
+    """474–518 µs are the ends of three runs, whose typical run has a wider interval."""
+    for run, value in enumerate(values, 1):
+        (tmp_path / f"run{run}.log").write_text(text.format(value), "utf-8")
+    card = summary.make_card(in_memory(tmp_path))
+    (value, ends) = re.findall(r"\*\*(.+?)\*\* \(95 % CI (.+?) ", said(card))[0]
+    printed = azlatency(tmp_path).stdout
+    assert value in printed and ends in printed and card.badge_text == "repeated runs"
+    assert value == typical
+
+
+def test_runs_without_an_interval_are_a_range_and_counted(tmp_path: Path) -> None:
+    for run, value in enumerate((10, 90_000), 1):
+        log = f"$ qperf 10.0.0.8 tcp_lat\ntcp_lat:\n    latency  =  {value} us\n"
+        (tmp_path / f"run{run}.log").write_text(log, "utf-8")
+    assert " takes **20.0 µs–180 ms in 2 runs** on " in said(summary.make_card(in_memory(tmp_path)))
+
+
+@pytest.mark.costly
+def test_the_ranges_of_both_directions_are_named_and_equal_on_the_first_page(tmp_path: Path) -> None:
+    """Medians of each direction: 0.461 and 0.463 ms between 1 and 2, 0.481 and 0.485 ms between 1 and 3."""
+    manifest = '[study]\nregion = "eu"\n'
+    for zone, peer, middle in (("1", "2", 0.461), ("2", "1", 0.463), ("1", "3", 0.481), ("3", "1", 0.485)):
+        manifest += f'[[run]]\nlog = "{zone}-{peer}/*"\nscenario = "same"\nzone = "{zone}"\npeer_zone = "{peer}"\n'
+        (tmp_path / f"{zone}-{peer}").mkdir()
+        for run, step in enumerate((-0.02, 0.0, 0.02)):
+            log = tmp_path / f"{zone}-{peer}" / f"{run}.log"
+            log.write_text(ping(f"10.0.0.{peer}", middle + step), "utf-8")
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    card = summary.make_card(in_memory(tmp_path))
+    assert "1–2 **461–463 µs** and 1–3 **481–485 µs** (typical runs of both directions). " in said(card)
+    assert plain_sentence(card.readers["replicas"]) == (
+        "1–2 461–463 µs (typical runs of both directions) and 1–3 481–485 µs (typical runs of both directions)"
     )
 
 

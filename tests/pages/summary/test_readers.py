@@ -3,7 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers.studies import FEW_REGIONS, load_card
+from helpers.studies import FEW_REGIONS, in_memory, load_card
+from studies.runs.test_left_out import DEAD
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.kit.cells import ReportedRef, RunsRef
@@ -84,6 +86,16 @@ SAID = {
 def test_what_a_study_says_to_the_questions_of_readers(name: str) -> None:
     readers = load_card(name).readers
     assert {question: plain_sentence(sentence) for question, sentence in readers.items()} == SAID[name]
+
+
+def test_a_run_without_a_reply_counts_among_the_lost_packets(tmp_path: Path) -> None:
+    """10.0.0.8 answers all 3 probes, 10.0.0.9 none of 12, so it has no round trip."""
+    (tmp_path / "up.log").write_text(ping("10.0.0.8", 1.0, 1.1, 1.2), "utf-8")
+    alone = summary.make_card(in_memory(tmp_path))
+    assert plain_sentence(alone.readers["loss"]) == "ping 56 B lost 0 of 3 packets"
+    (tmp_path / "down.log").write_text(DEAD, "utf-8")
+    both = summary.make_card(in_memory(tmp_path))
+    assert plain_sentence(both.readers["loss"]) == "ping 56 B lost 12 of 15 packets (no reply on down: ? → 10.0.0.9)"
 
 
 def test_numbers_lead_to_the_runs_or_lines_that_they_come_from() -> None:
