@@ -33,7 +33,7 @@ from azlatency.studies.format import (
 )
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import whole_run_values
+from azlatency.studies.runs.run_table import counted_losses
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -234,8 +234,7 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
 
 def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     """Say how many packets the tools lost that count them, and how many segments TCP sent again in a run."""
-    counts = {name: whole_run_values(study.metrics, name).reindex(runs.index) for name in ("lost", "sent")}
-    own = runs.assign(**counts)[runs["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
+    own = runs[runs["protocol"].ne("tcp")].join(counted_losses(study.metrics), how="inner")
     parts: list[Sentence] = [
         (
             f"{method} lost ",

@@ -470,6 +470,17 @@ def whole_run_values(metrics: pd.DataFrame, metric: str, column: str = "value") 
     return values if run_ids.is_unique else values[~run_ids.duplicated()]
 
 
+def counted_losses(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return ``lost`` and ``sent`` of the runs that print both and know what became of most of what they sent.
+
+    A test that asks for few replies, such as under-load of sockperf, counts only those that it asked for as lost.
+    """
+    lost, sent, received = (whole_run_values(metrics, name) for name in ("lost", "sent", "received"))
+    counts = pd.DataFrame({"lost": lost, "sent": sent, "received": received}).dropna(subset=["lost", "sent"])
+    known = counts["received"].isna() | (2 * (counts["received"] + counts["lost"]) > counts["sent"])
+    return counts.loc[known, ["lost", "sent"]]
+
+
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the first row of a metric for each run, indexed by ``run_id``."""
     return metrics[metrics["metric"] == metric].drop_duplicates("run_id").set_index("run_id")
