@@ -11,6 +11,7 @@ import pandas as pd
 from azlatency.kit.cells import is_missing
 from azlatency.kit.changes import say_change, say_series, window_length
 from azlatency.kit.titles import away_from_one, names, ratio_range, span, tied, times
+from azlatency.stats.across_runs.main_method import is_reverse
 from azlatency.stats.result import DRIFTS, FEASIBLE, SHORT, VERDICTS, explain
 from azlatency.studies.format import (
     count_of,
@@ -105,7 +106,8 @@ def looks_limited(rates: pd.Series, placements: pd.Series) -> str:
 
 
 def with_more_connections(runs: pd.DataFrame, method: str) -> str:
-    """Say what a method with more connections carried, which the one that measured most does not show."""
+    """Say what a method with more connections carried in its direction, which the one that measured most hides."""
+    runs = runs[runs["method"].map(is_reverse) == is_reverse(method)]
     counts = runs.groupby("method", dropna=False)["connections"].median().dropna()
     more = counts[counts > counts.get(method, math.inf)]
     if more.empty:

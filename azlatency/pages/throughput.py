@@ -115,7 +115,7 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
             f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
         )
         findings.append(act(sentence))
-    findings += hidden_levels(typical) + measured_once(typical) + _both_at_once(runs)
+    findings += hidden_levels(typical) + measured_once(typical) + _both_at_once(runs) + _reverse(runs)
     retransmitting = runs[(runs["retransmits"].fillna(0) > 0) & (runs["retransmits_scope"] != "host")]
     if len(retransmitting):
         worst = retransmitting.iloc[retransmitting["retransmits"].astype(float).argmax()]
@@ -137,6 +137,15 @@ def _both_at_once(runs: pd.DataFrame) -> list[Finding]:
         "stream-bidir-reverse that from server to client. Each direction was measured under the load of the other; "
         "alone, it may be faster."
     )
+    return [info(sentence)]
+
+
+def _reverse(runs: pd.DataFrame) -> list[Finding]:
+    """Say in which direction the data of reverse tests went."""
+    count = (runs["test"] == "stream-reverse").sum()
+    if not count:
+        return []
+    sentence = f"In {count_of(count, 'run')} (stream-reverse) the data went against the arrow: from server to client."
     return [info(sentence)]
 
 

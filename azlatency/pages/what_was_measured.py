@@ -17,7 +17,7 @@ from azlatency.kit.words import PLACES, PRINTED
 from azlatency.logs.parse import NO_LOG
 from azlatency.studies.format import count_of, join_words, natural_key, percent, plain
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.run_table import client_runs, run_table, whole_run_values
+from azlatency.studies.runs.run_table import client_runs, counted_losses, run_table, whole_run_values
 from azlatency.studies.runs.samples import bounded, counted
 from azlatency.studies.runs.selection import is_window, window_ends
 from azlatency.studies.store.hosts import differing_facts
@@ -411,9 +411,9 @@ def _verb(methods: Sequence[object]) -> str:
 
 def _lost(study: Study) -> list[Finding]:
     """Say that runs lost probes, and what that means for their means and medians."""
-    lost, sent, mean = (whole_run_values(study.metrics, name).astype(float) for name in ("lost", "sent", "rtt_mean"))
-    shares = (lost / sent)[(lost > 0) & (sent > 0)].dropna()
-    shares = shares[shares.index.isin(set(mean.index))].sort_values(ascending=False, kind="stable")
+    counts = counted_losses(study.metrics).astype(float)
+    counts = counts[(counts["lost"] > 0) & counts.index.isin(set(whole_run_values(study.metrics, "rtt_mean").index))]
+    shares = (counts["lost"] / counts["sent"]).sort_values(ascending=False, kind="stable")
     if not len(shares):
         return []
     text = (

@@ -7,7 +7,7 @@ import pytest
 from helpers.studies import load
 
 import azlatency as az
-from azlatency.kit.words import most_apart, ratio_result
+from azlatency.kit.words import most_apart, ratio_result, with_more_connections
 
 
 def test_a_row_is_a_sentence_with_its_flags_and_several_rows_explain_them_once() -> None:
@@ -43,3 +43,10 @@ def test_a_half_is_as_large_a_change_as_the_double() -> None:
     # One path took twice as long, the other half: neither is the largest change.
     sides = pd.DataFrame([_ratio(2.0, path="a → c"), _ratio(0.5, path="b → c")])
     assert most_apart(sides)[1] == {} and ratio_result(sides, "Goodput") == "Goodput: 2 of 2 differ; ratio 0.500–2.00"
+
+
+def test_connections_are_compared_within_one_direction() -> None:
+    names = ("iperf3 TCP", "iperf3 stream-reverse TCP 4 connections", "iperf3 TCP 8 connections")
+    runs = pd.DataFrame({"method": names, "connections": [1.0, 4.0, 8.0], "throughput_bit_s": [1e9, 2e9, 3e9]})
+    assert with_more_connections(runs, "iperf3 TCP") == "; 8 connections: 3.00 Gbit/s (iperf3 TCP 8 connections)"
+    assert with_more_connections(runs[:2], "iperf3 TCP") == ""

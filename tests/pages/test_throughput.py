@@ -87,3 +87,10 @@ def test_a_table_of_single_runs_has_no_empty_columns(cni: Study) -> None:
     runs = az.throughput(cni)
     table = page.paths(runs, az.summarize(runs, "throughput_bit_s"))
     assert isinstance(table, Table) and "typical run" not in str(table) and "95 % interval" not in str(table)
+
+
+def test_the_data_of_a_reverse_test_goes_against_the_arrow() -> None:
+    runs = az.throughput(az.parse(TESTS / "fixtures" / "iperf3" / "3.12-P4-reverse.txt"))
+    assert runs["path"].tolist() == ["10.2.1.4 → 10.2.2.4"]
+    sentence = "In 1 run (stream-reverse) the data went against the arrow: from server to client."
+    assert sentence in str(page.find(runs, NOTHING))

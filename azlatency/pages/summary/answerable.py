@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from azlatency.kit.words import PLACES
+from azlatency.stats.across_runs.directions import by_data_direction, without_direction
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.stats.within_run.tail_by_run import FEWEST as FEWEST_SAMPLES
@@ -82,8 +83,8 @@ def _has_tail(facts: _Facts) -> bool:
 
 
 def _has_both_directions(facts: _Facts) -> bool:
-    table = client_runs(facts.study)
-    names = zip(map(NetworkPath.parse, table["path"]), table["method"], strict=True)
+    table = by_data_direction(client_runs(facts.study))
+    names = zip(map(NetworkPath.parse, table["path"]), without_direction(table["method"]), strict=True)
     ends = {(path.ends, method) for path, method in names if path.ends}
     return any(((server, client), method) in ends for (client, server), method in ends if client != server)
 

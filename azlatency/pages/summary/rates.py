@@ -30,7 +30,8 @@ from azlatency.pages.summary.answer import (
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.pages.transfers import falls_in
-from azlatency.stats.across_runs.main_method import asked_rates, measured_runs, rank_methods
+from azlatency.stats.across_runs.directions import by_data_direction
+from azlatency.stats.across_runs.main_method import asked_rates, is_reverse, measured_runs, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path
 from azlatency.stats.across_runs.typical_run import summarize
 from azlatency.stats.within_run.time_series import alike, by_burst, falling, rates_of_study
@@ -152,7 +153,7 @@ def goodputs(data: Data) -> Answer | None:
     is_chosen = runs["method"] == method
     # Other methods of the same tool, such as another length, or the only ones of a path.
     is_alike = runs["tool"].isin(runs.loc[is_chosen, "tool"]) | ~runs["path"].isin(runs.loc[is_chosen, "path"])
-    elsewhere, runs = runs[is_alike & ~is_chosen], runs[is_chosen]
+    elsewhere, runs = runs[is_alike & ~is_chosen], by_data_direction(runs[is_chosen])
     rates = runs["throughput_bit_s"].astype(float)
     groups, like = rates.groupby(runs["path"], sort=False), one_prefix(rates, "bit/s")
     refs = {str(path): RunsRef(tuple(map(str, values.index)), "throughput") for path, values in groups}
@@ -167,7 +168,8 @@ def goodputs(data: Data) -> Answer | None:
     verdict: Sentence = (f"{capitalised(quantity)}: ",)
     if len(found.decisive):
         verdict = difference(found, "paths", refs.__getitem__, rate=True)
-    dots, axis = ends_of(dots, f"{quantity}, {method.removesuffix(SENDER)}")
+    way = " from sender to receiver" if is_reverse(method) else ""
+    dots, axis = ends_of(dots, f"{quantity}{way}, {method.removesuffix(SENDER)}")
     chosen, tested = falling(rates_of_study(data.study))
     falls = _falls(chosen, tested) if (chosen["method"] == method).any() else ()
     short = runs["duration_ns"].isna() | (runs["duration_ns"] < _SUSTAINED_NS)

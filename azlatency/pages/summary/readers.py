@@ -36,7 +36,7 @@ from azlatency.studies.format import (
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.left_out import named, without_result
 from azlatency.studies.runs.path import NetworkPath
-from azlatency.studies.runs.run_table import client_runs, whole_run_values
+from azlatency.studies.runs.run_table import client_runs, counted_losses
 from azlatency.studies.runs.selection import newest_windows
 
 if TYPE_CHECKING:
@@ -245,8 +245,7 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     # A run that lost all packets has no round trip.
     every = client_runs(study)
     every = every[every.index.isin([*runs.index, *without_result(study)])]
-    counts = {name: whole_run_values(study.metrics, name).reindex(every.index) for name in ("lost", "sent")}
-    own = every.assign(**counts)[every["protocol"].ne("tcp") & counts["lost"].notna() & counts["sent"].notna()]
+    own = every[every["protocol"].ne("tcp")].join(counted_losses(study.metrics), how="inner")
     parts: list[Sentence] = []
     for method, rows in grouped(own, "method"):
         lost = Linked(f"{plain(rows['lost'].sum())} of {plain(rows['sent'].sum())}", RunsRef(tuple(rows.index), "lost"))

@@ -31,6 +31,7 @@ from azlatency.stats.across_runs.directions import (
     group_directions,
     in_different_zones,
     in_time_order_of_paths,
+    without_direction,
 )
 from azlatency.stats.across_runs.main_method import measured_runs, rank_methods
 from azlatency.stats.across_runs.ranking import rank_pairs
@@ -203,7 +204,7 @@ def _groups(frame: pd.DataFrame, metric: Metric) -> Iterable[tuple[str, pd.DataF
     if "method" not in frame.columns:
         return [("", frame)]
     if metric != "latency" and len(frame):
-        frame = frame.assign(method=frame["method"].str.replace(" stream-reverse", "", regex=False))
+        frame = frame.assign(method=without_direction(frame["method"]))
     groups = {str(method): group for method, group in grouped(frame, "method")}
     return [(method, groups[method]) for method in rank_methods(measured_runs(frame)) if method in groups]
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from azlatency.stats.across_runs.directions import data_path
+from azlatency.stats.across_runs.directions import by_data_direction
 from azlatency.stats.across_runs.planning import runs_to_reach
 from azlatency.stats.across_runs.run_values import (
     RunData,
@@ -30,7 +30,6 @@ from azlatency.stats.across_runs.run_values import (
 )
 from azlatency.stats.across_runs.typical_run import RANK_METHOD, typical_run
 from azlatency.stats.rows import Row, joined, number, with_flags
-from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import STEP, client_runs
 from azlatency.studies.store.study import Expectation, Study
 
@@ -246,7 +245,7 @@ def baseline(
         metric = str(expectation.get("metric"))
         rows = frame[frame["metric"] == metric]
         if metric in ("throughput", "retransmits"):
-            rows = _by_data_direction(rows)
+            rows = by_data_direction(rows)
         if metric.startswith(("rtt", "throughput")) and "placement" in rows.columns:
             rows = rows[rows["placement"].isna() | (rows["placement"] != "same_host")]
         for column in ("tool", "vm_size"):
@@ -262,17 +261,6 @@ def baseline(
             found.append({**dict(zip(keys, key, strict=True)), **_check(runs, expectation, name, confidence)})
     keys = [column for column in ("path", "method") if column in frame.columns]
     return pd.DataFrame(found, columns=[*keys, *_COLUMNS])
-
-
-def _by_data_direction(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with their paths as "sender → receiver"."""
-    if "path" not in rows.columns or "test" not in rows.columns:
-        return rows
-    paths = [
-        str(data_path(path, test if isinstance(test, str) else None) or path)
-        for path, test in zip(map(NetworkPath.parse, rows["path"]), rows["test"], strict=True)
-    ]
-    return rows.assign(path=pd.Series(paths, rows.index, dtype="str"))
 
 
 def _named(metric: str, expectation: Expectation) -> str:

@@ -35,6 +35,22 @@ def data_path(path: NetworkPath, test: str | None) -> NetworkPath | None:
     return path.reversed() if (test or "").endswith("-reverse") else path
 
 
+def by_data_direction(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return runs with their paths as "sender → receiver", as far as they name both."""
+    if "path" not in runs.columns or "test" not in runs.columns:
+        return runs
+    paths = [
+        str(data_path(path, test if isinstance(test, str) else None) or path)
+        for path, test in zip(map(NetworkPath.parse, runs["path"]), runs["test"], strict=True)
+    ]
+    return runs.assign(path=pd.Series(paths, runs.index, dtype="str"))
+
+
+def without_direction(methods: pd.Series) -> pd.Series:
+    """Return methods without the word for a reverse test: only the direction of its data differs."""
+    return methods.str.replace(" stream-reverse", "", regex=False)
+
+
 def in_time_order_of_paths(frame: pd.DataFrame) -> tuple[pd.DataFrame, Order]:
     """Return the runs of each path in the order of measuring, and where it comes from: the least certain of them."""
     if "path" not in frame.columns or not len(frame):

@@ -39,8 +39,8 @@ def rank_methods(measured: Iterable[Measured]) -> list[str]:
 
     First those whose senders were not told a rate. Then those that measured the most placements, then the most paths,
     with the most runs on a path (the median of the paths). Then a tool that sends packets all the time comes before
-    ping, whose mean a single late packet moves; medians before means; more packets before fewer. Entries of one method
-    and path count together.
+    ping, whose mean a single late packet moves; medians before means; data from client to server, as the arrow of a
+    path points, before the reverse; more packets before fewer. Entries of one method and path count together.
     """
     groups: dict[str, list[Measured]] = {}
     for entry in measured:
@@ -53,6 +53,7 @@ def rank_methods(measured: Iterable[Measured]) -> list[str]:
         placements = {entry.placement for entry in entries}
         return (-min(entry.paced for entry in entries), len(placements), len(runs), median(runs.values()),
                 not sends_rarely(method), all(entry.has_median for entry in entries),
+                not is_reverse(method),
                 sum(entry.packets for entry in entries))  # fmt: skip
 
     return sorted(groups, key=weight, reverse=True)
@@ -87,6 +88,11 @@ def asked_rates(runs: pd.DataFrame) -> pd.Series:
     rates = runs["target_rate_bit_s"].astype(float)
     connections = runs["connections"].astype(float).fillna(1.0) if "connections" in runs else 1.0
     return rates.where(rates > 0) * connections
+
+
+def is_reverse(method: str) -> bool:
+    """Return whether the data of a method goes from server to client."""
+    return "-reverse" in method
 
 
 def sends_rarely(method: str) -> bool:

@@ -4,6 +4,9 @@ Two runs with the same printed values are one test if there are too many values 
 different values with three or more digits. Repeated runs of iperf3 or qperf can print the same few values, so shorter
 copies count as runs, with a warning from `SUSPICIOUS` values on, or `SUSPICIOUS_IN_REPORT` if a report prints one of
 them. So do runs whose logs or manifest name different places, rounds, repeats or times, without a warning.
+
+A full log of sockperf prints the values of its console log, and the samples. Samples and intervals therefore tell two
+runs apart only if both have some.
 """
 
 from __future__ import annotations
@@ -26,12 +29,12 @@ ENOUGH = 12
 #: From this many on, equal values are suspicious; from fewer, if a file has text around its logs and may quote another.
 SUSPICIOUS, SUSPICIOUS_IN_REPORT = 4, 2
 #: What the runs of one test have in common, apart from what they measured.
-_SAME = ["tool", "dialect", "test", "protocol"]
+_SAME = ["tool", "dialect"]
 #: If two runs differ in one of these, they are different runs, whatever they print.
-_TELLS_APART = (
-    "scenario", "round", "repeat", "region", "zone", "peer_region", "peer_zone", "client", "server", "started_at",
-    "message_bytes", "connections", "requested_bytes", "requested_count", "requested_duration_ns", "warmup_ns",
-    "settings",
+TELLS_APART = (
+    "test", "protocol", "scenario", "round", "repeat", "region", "zone", "peer_region", "peer_zone", "client", "server",
+    "started_at", "message_bytes", "connections", "requested_bytes", "requested_count", "requested_duration_ns",
+    "warmup_ns", "settings",
 )  # fmt: skip
 #: The columns of each table that identify and hold printed values. The large tables are read only for runs that the
 #: small ones do not tell apart.
@@ -50,8 +53,18 @@ class Copy(NamedTuple):
     run_id: str
     source_id: str
     line: int
+    of_run: str
     of_source: str
     of_line: int
+    values: int
+
+
+class _Printed(NamedTuple):
+    """A run, the marks of all that it prints and of all but samples and intervals, and its different values."""
+
+    row: dict[str, Any]
+    mark: int
+    summary: int
     values: int
 
 
@@ -61,38 +74,44 @@ def find_copies(
     """Yield the runs with at least ``fewest`` different values that are all printed by another run, too.
 
     ``tables`` returns the parts of a table, by its name, that contain all rows of some runs. The run that counts is
-    that of the file with the fewest runs: a log, not the report that quotes it.
+    that of the file with the fewest runs: a log, not the report that quotes it; of two, the one with samples.
     """
     rows = np.arange(runs.num_rows)
+    summaries = np.zeros(len(rows), np.uint64)
     marks, counts = _hashes(runs, _SAME), np.zeros(len(rows), np.int64)
     for columns in (_SMALL, _LARGE):
         run_ids = runs["run_id"].take(pa.array(rows)).combine_chunks()
         for name in columns if len(rows) else ():
             for part in tables(name, run_ids):
                 _mark(part, columns[name], run_ids, marks, counts)
-        _, inverse, repeats = np.unique(marks, return_inverse=True, return_counts=True)
-        repeated = repeats[inverse] > 1
-        rows, marks, counts = rows[repeated], marks[repeated], counts[repeated]
-    rows, marks = rows[counts >= fewest], marks[counts >= fewest]
+        if columns is _SMALL:
+            _, inverse, repeats = np.unique(marks, return_inverse=True, return_counts=True)
+            repeated = repeats[inverse] > 1
+            rows, marks, counts = rows[repeated], marks[repeated], counts[repeated]
+            summaries = marks.copy()
+    enough = counts >= fewest
+    rows, marks, summaries = rows[enough], marks[enough], summaries[enough]
     if not len(rows):
         return
     ranks = runs["source_id"].combine_chunks().dictionary_encode().indices.to_numpy()
     sizes = np.bincount(ranks)[ranks]
-    in_order = np.lexsort((rows, ranks[rows], sizes[rows]))
-    rows, marks = rows[in_order], marks[in_order]
+    in_order = np.lexsort((rows, ranks[rows], marks == summaries, sizes[rows]))
+    rows, marks, summaries = rows[in_order], marks[in_order], summaries[in_order]
     _, firsts, groups = np.unique(marks, return_index=True, return_inverse=True)
     values = _different_values(runs["run_id"].take(pa.array(rows[firsts])).combine_chunks(), tables)[groups]
-    rows, groups, values = (column[values >= fewest] for column in (rows, groups, values))
-    originals: dict[int, list[dict[str, Any]]] = {}
-    names = ["run_id", "source_id", "first_line", *_TELLS_APART]
-    for run, group, count in zip(runs.select(names).take(pa.array(rows)).to_pylist(), groups, values, strict=True):
-        others = originals.setdefault(int(group), [])
-        original = next((other for other in others if not _told_apart(run, other)), None)
+    enough = values >= fewest
+    originals: dict[int, list[_Printed]] = {}
+    names = ["run_id", "source_id", "first_line", *TELLS_APART]
+    columns_of_runs = (column[enough].tolist() for column in (marks, summaries, values))
+    of_runs = runs.select(names).take(pa.array(rows[enough])).to_pylist()
+    for run in map(_Printed, of_runs, *columns_of_runs):
+        others = originals.setdefault(run.summary, [])
+        original = next((other for other in others if _is_same_test(run, other)), None)
         if original is None:
             others.append(run)
         else:
-            place = original["source_id"], original["first_line"]
-            yield Copy(run["run_id"], run["source_id"], run["first_line"], *place, int(count))
+            place, of_place = ((one["run_id"], one["source_id"], one["first_line"]) for one in (run.row, original.row))
+            yield Copy(*place, *of_place, min(run.values, original.values))
 
 
 def _mark(
@@ -140,6 +159,11 @@ def _different_values(run_ids: pa.Array, tables: Callable[[str, pa.Array], Itera
     return np.bincount(long["run"].to_numpy(), minlength=len(run_ids))
 
 
+def _is_same_test(one: _Printed, other: _Printed) -> bool:
+    is_summary = one.mark == one.summary or other.mark == other.summary
+    return (is_summary or one.mark == other.mark) and not _told_apart(one.row, other.row)
+
+
 def _told_apart(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    pairs = ((one[name], other[name]) for name in _TELLS_APART)
+    pairs = ((one[name], other[name]) for name in TELLS_APART)
     return any(here != there and here is not None and there is not None for here, there in pairs)

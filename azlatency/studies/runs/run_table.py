@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import wraps
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -28,7 +28,7 @@ from azlatency.studies.format import natural_key
 from azlatency.studies.manifest.machine_names import Maps, machine_of, parse_maps
 from azlatency.studies.runs import key
 from azlatency.studies.runs.both_ends import is_far_end, pair_ends
-from azlatency.studies.runs.copies import COPIED_RUN, find_copies
+from azlatency.studies.runs.copies import COPIED_RUN, TELLS_APART, find_copies
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import Endpoint, NetworkPath, name_paths, with_known_ends
 from azlatency.studies.runs.treatments import (
@@ -131,12 +131,14 @@ def with_network_paths(runs: pd.DataFrame, study: Study | Logs) -> pd.DataFrame:
 def _described_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the table ``runs`` with the columns of the key and of `run_table`, and with `NetworkPath` objects."""
     runs = study.runs.merge(study.sources[["source_id", "path"]].rename(columns={"path": "file"}), on="source_id")
+    copies = _copies(study)
+    runs = _completed(runs, copies)
     runs = key.describe(
         runs, lambda metric: whole_run_values(study.metrics, metric), lambda: _sender_times(study.intervals)
     )
     pairs, left_out = pair_ends(runs, _transferred(study, runs))
     runs["other_end"] = runs["run_id"].map(pairs).astype("str")
-    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables_of_logs(runs), *_copies(study)])
+    runs["counted"] = ~runs["run_id"].isin([*left_out, *tables_of_logs(runs), *copies])
     bases = key.bases(runs)
     runs["method"] = _texts(bases, runs)
     one_scenario = getattr(study, "one_scenario", False)
@@ -344,13 +346,32 @@ def _numbers_of_rows(study: Study | Logs) -> pd.Series:
     return study.metrics["run_id"].value_counts().add(study.quantiles["run_id"].value_counts(), fill_value=0)
 
 
-def _copies(study: Study | Logs) -> set[str]:
-    """Return the runs that are copies of others; an import stored them."""
+def _copies(study: Study | Logs) -> dict[str, str]:
+    """Return the runs that are copies, and the runs that they are copies of; an import stored which ones are."""
     if isinstance(study, Logs):
-        copies = find_copies(study.to_arrow("runs"), lambda name, _: [study.to_arrow(name)])
-        return {copy.run_id for copy in copies}
+        found = find_copies(study.to_arrow("runs"), lambda name, _: [study.to_arrow(name)])
+        return {copy.run_id: copy.of_run for copy in found}
     events = study.events
-    return set(events.loc[events["code"] == COPIED_RUN, "run_id"])
+    copies = dict.fromkeys(map(str, events.loc[events["code"] == COPIED_RUN, "run_id"]), "")
+    if copies:
+        # Samples were compared by the import.
+        small = {name: [study.to_arrow(name)] for name in ("metrics", "quantiles")}
+        for copy in find_copies(study.to_arrow("runs"), lambda name, _: small.get(name, [])):
+            one, other = copy.run_id, copy.of_run
+            copies |= {one: other} if one in copies else {other: one} if other in copies else {}
+    return copies
+
+
+def _completed(runs: pd.DataFrame, copies: Mapping[str, str]) -> pd.DataFrame:
+    """Complete runs by what only their copies print: a full log of sockperf names neither server nor protocol."""
+    by_id = runs.set_index("run_id")
+    pairs = [(run_id, other) for run_id, other in copies.items() if other in by_id.index]
+    pairs = [(run_id, other) for run_id, other in pairs if pd.isna(by_id.at[other, "protocol"])]
+    if not pairs:
+        return runs
+    originals = {other: run_id for run_id, other in pairs}
+    said = by_id.loc[list(originals.values())].set_axis(list(originals)).reindex(runs["run_id"]).set_axis(runs.index)
+    return runs.assign(**{name: runs[name].fillna(said[name]) for name in (*TELLS_APART, "heading", "command")})
 
 
 def tables_of_logs(runs: pd.DataFrame) -> dict[str, str]:
@@ -468,6 +489,17 @@ def whole_run_values(metrics: pd.DataFrame, metric: str, column: str = "value") 
     run_ids = pd.Index(metrics["run_id"].array[chosen], name="run_id")
     values = pd.Series(metrics[column].array[chosen], run_ids, name=column)
     return values if run_ids.is_unique else values[~run_ids.duplicated()]
+
+
+def counted_losses(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return ``lost`` and ``sent`` of the runs that print both and know what became of most of what they sent.
+
+    A test that asks for few replies, such as under-load of sockperf, counts only those that it asked for as lost.
+    """
+    lost, sent, received = (whole_run_values(metrics, name) for name in ("lost", "sent", "received"))
+    counts = pd.DataFrame({"lost": lost, "sent": sent, "received": received}).dropna(subset=["lost", "sent"])
+    known = counts["received"].isna() | (2 * (counts["received"] + counts["lost"]) > counts["sent"])
+    return counts.loc[known, ["lost", "sent"]]
 
 
 def by_run_id(metrics: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -176,6 +176,32 @@ def test_ping_pong_is_a_closed_loop_with_14_byte_messages_by_default() -> None:
     assert row["closed_loop"] is False
 
 
+@pytest.mark.parametrize(
+    ("sent", "received", "valid_sent", "valid_received", "lost", "test"),
+    [
+        (1001, 10, 301, 4, 0, "under-load"),  # 3.7 ul --mps=1000: one reply in 100
+        (59546, 574, 50041, 516, 4536, "under-load"),  # one in 10, most of them lost
+        (4001, 3848, 3555, 3427, 128, None),  # every reply was asked for: perhaps ping-pong
+        (1001, 10, 901, 10, 0, None),  # no warm-up is left out: perhaps playback
+    ],
+)
+def test_counts_show_that_only_some_replies_were_asked_for(
+    sent: int, received: int, valid_sent: int, valid_received: int, lost: int, test: str | None
+) -> None:
+    total = f"sockperf: [Total Run] RunTime=1.000 sec; Warm up time=400 msec; SentMessages={sent}; "
+    valid = f"sockperf: [Valid Duration] RunTime=0.300 sec; SentMessages={valid_sent}; "
+    log = (
+        f"{BANNER}{total}ReceivedMessages={received}\n{valid}ReceivedMessages={valid_received}\n"
+        "sockperf: ====> avg-latency=236.577 (std-dev=22.964)\n"
+        f"sockperf: # dropped messages = {lost}; # duplicated messages = 0; # out-of-order messages = 0\n"
+    )
+    assert first_run(read_text(log)).get("test") == test
+    command = "$ sockperf playback -i 10.2.2.4 --data-file d\n"
+    assert first_run(read_text(command + log))["test"] == "playback", "a command says more"
+    without_drops = log.rpartition("sockperf: # dropped")[0]
+    assert first_run(read_text(without_drops)).get("test") is None, "lost replies may have been asked for"
+
+
 def test_each_server_is_a_run() -> None:
     server = "sockperf: ========= Printing statistics for Server No: {}\n" + BLOCK.format("9.550", 100, 0, "61.253")
     tables = read_text(BANNER + server.format(0) + server.format(1))

@@ -17,6 +17,7 @@ from azlatency.kit.sentences import Linked, plain_sentence
 from azlatency.kit.titles import span
 from azlatency.pages import summary
 from azlatency.pages.summary import zones
+from azlatency.pages.summary.answerable import unanswered
 from azlatency.pages.summary.card import Card
 
 
@@ -252,6 +253,32 @@ def test_a_rate_that_only_the_command_states_is_said_and_never_leads(tmp_path: P
     assert said(both).startswith("Goodput: **4.32 Gbit/s** on ") and both.axis == "goodput, iperf3 TCP"
     rows = azlatency(log).stdout.splitlines()
     assert " iperf3 TCP " in rows[1] and " iperf3 UDP " in rows[2]
+
+
+#: The server sends.
+REVERSE = (
+    UNPACED.replace(" -t1", " -t1 -R")
+    .replace("10.49.1.2, port 5201\n", "10.49.1.2, port 5201\nReverse mode, remote host 10.49.1.2 is sending\n", 1)
+    .replace("38840", "38850")
+    .replace("517 MBytes  4.32", "617 MBytes  5.18")
+)
+
+
+def test_the_goodput_of_a_reverse_test_is_that_of_its_sender(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(REVERSE, "utf-8")
+    study = in_memory(tmp_path)
+    card = summary.make_card(study)
+    assert said(card) == "Goodput: **5.18 Gbit/s** on 10.49.1.2 → 10.49.1.1."
+    assert card.axis == "goodput from sender to receiver, iperf3 stream-reverse TCP"
+    assert "04_zone_pair_asymmetry" in {question.page for question in unanswered(study)}
+
+
+def test_a_reverse_test_is_the_other_direction_and_does_not_lead(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(REVERSE + UNPACED, "utf-8")
+    study = in_memory(tmp_path)
+    card = summary.make_card(study)
+    assert said(card) == "Goodput: **4.32 Gbit/s** on 10.49.1.1 → 10.49.1.2." and card.axis == "goodput, iperf3 TCP"
+    assert "04_zone_pair_asymmetry" not in {question.page for question in unanswered(study)}
 
 
 @pytest.mark.costly

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+from helpers.places import FIXTURES
 from helpers.studies import FEW_REGIONS, in_memory, load_card
 from studies.runs.test_left_out import DEAD
 from studies.runs.test_run_table import ping
@@ -133,3 +135,14 @@ window = "30 d"
     card = summary.make_card(az.load("mine", processed=tmp_path / "out"))
     assert card.badge == "published" and "one_run" not in card.readers
     assert plain_sentence(card.readers["replicas"]) == "1–2 500 µs and 1–3 500 µs"
+
+
+def test_messages_without_a_requested_reply_are_in_no_sum_of_losses(tmp_path: Path) -> None:
+    """3.1 sent 4,901 messages and asked for 490 replies; 3.10 sent 4,001, asked for all, and lost 128."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("3.1-under-load.log", "3.10-reordering.log"):
+        shutil.copy(FIXTURES / "sockperf" / name, folder)
+    az.import_study("mine", [folder], out=tmp_path / "out")
+    card = summary.make_card(az.load("mine", processed=tmp_path / "out"))
+    assert plain_sentence(card.readers["loss"]) == "sockperf UDP lost 128 of 4,001 packets"

@@ -24,6 +24,12 @@ def test_medians_then_packets_decide_between_equals_and_the_first_stays_first() 
     assert rank_methods([Measured("y", "a"), Measured("x", "a")]) == ["y", "x"] and rank_methods([]) == []
 
 
+def test_a_reverse_test_comes_after_an_equal_one_in_the_direction_of_the_path() -> None:
+    reverse, forward = Measured("iperf3 stream-reverse TCP", "a"), Measured("iperf3 TCP", "a")
+    assert rank_methods([reverse, forward]) == ["iperf3 TCP", "iperf3 stream-reverse TCP"]
+    assert rank_methods([reverse, reverse, forward])[0] == "iperf3 stream-reverse TCP", "more runs"
+
+
 def test_a_rate_that_was_asked_for_comes_last() -> None:
     """Two TCP tests of 2 · 10 bit/s, which carry 19.5 and 15; UDP of an unknown rate; TCP that was told nothing."""
     told = [

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from helpers.places import ROOT
+from helpers.places import FIXTURES, ROOT
 
 import azlatency as az
 
@@ -82,6 +82,42 @@ def test_few_printed_values_can_be_equal_by_chance(tmp_path: Path) -> None:
         f"{run}.log:1: 1 run with the printed values of results.md:6; {UNSURE}" for run in ("run1", "run2")
     ]
     assert len(az.latency(study)) == 3, "all count"
+
+
+FULL_LOG = (FIXTURES / "sockperf" / "3.10-under-load-full.csv").read_text("utf-8")
+ENDPOINT = (
+    "sockperf: == version #3.10-no.git == \n"
+    "sockperf[CLIENT] send on:sockperf: using recvfrom() to block on socket(s)\n\n"
+    "[ 0] IP = 10.2.2.4        PORT = 11111 # UDP\n"
+)
+
+
+def console_log() -> str:
+    """Return what sockperf printed while it wrote the full log: its statistics, without parameters and samples."""
+    lines = [line for line in FULL_LOG.partition("packet, txTime")[0].splitlines() if line.startswith("sockperf: ")]
+    return ENDPOINT + "\n".join(lines) + "\n"
+
+
+def test_a_console_log_and_the_full_log_of_its_run_count_once(tmp_path: Path) -> None:
+    """The full log has the samples and the size, the console log the server and the protocol."""
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    (folder / "run.log").write_text(console_log(), "utf-8")
+    (folder / "run.txt.csv").write_text(FULL_LOG, "utf-8")
+    summary, study = imported(folder)
+    assert len(summary.notes) == 1 and summary.notes[0].startswith(
+        "run.log:1: 1 run with the printed values of run.txt"
+    )
+    for source in (study, az.parse(folder)):
+        (run,) = az.latency(source).to_dict("records")
+        assert (run["server"], run["protocol"], run["message_bytes"]) == ("10.2.2.4", "udp", 14)
+        assert run["file"].endswith("run.txt.csv") and run["path"] == "? → 10.2.2.4"
+
+
+def test_a_full_log_of_another_run_counts_itself(tmp_path: Path) -> None:
+    (tmp_path / "run.log").write_text(console_log().replace("SentMessages=2001", "SentMessages=2002"), "utf-8")
+    (tmp_path / "run.csv").write_text(FULL_LOG, "utf-8")
+    assert len(az.latency(az.parse(tmp_path))) == 2
 
 
 PING = """PING 10.0.0.5 (10.0.0.5) 56(84) bytes of data.

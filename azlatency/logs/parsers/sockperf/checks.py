@@ -45,6 +45,8 @@ def describe_run(run: Run, log: Log, *, full_log_options: str | None, closed_loo
             seconds = log.option("-t", "--time")
             if seconds and seconds.isdigit():
                 row["requested_duration_ns"] = nanoseconds(seconds, "sec")
+    if row.get("test") is None and _asked_for_few_replies(run):
+        row["test"] = "under-load"
     if row.get("test") is None and closed_loop_share is not None:
         # Only a closed loop spends its whole time in round trips.
         distance = min(abs(closed_loop_share - 0.5) / 0.5, abs(closed_loop_share - 1.0))
@@ -55,6 +57,21 @@ def describe_run(run: Run, log: Log, *, full_log_options: str | None, closed_loo
         row["closed_loop"] = row["test"] == "ping-pong"
     row["client"] = row.get("client") or log.host
     row["connections"] = 1 if row.get("server") else None
+
+
+def _asked_for_few_replies(run: Run) -> bool:
+    """Return whether the counts are those of under-load: replies to some messages only, and a warm-up left out.
+
+    Ping-pong asks for a reply to every message. Playback leaves out no warm-up (client.cpp 440): fewer than two steps
+    from one asked-for reply to the next are missing from its valid part.
+    """
+    names = ("sent", "valid_sent", "valid_received", "lost", "out_of_order")
+    counts = [value for name in names if (value := run.value(name)) is not None]
+    if len(counts) < len(names):
+        return False
+    sent, valid_sent, *replies = counts
+    steps = sum(replies) - 1
+    return 0 < 2 * steps <= valid_sent - 1 and sent - valid_sent >= 2 * (valid_sent - 1) / steps
 
 
 def _read_full_log_options(row: Row, text: str) -> None:
