@@ -47,6 +47,8 @@ def test_a_half_is_as_large_a_change_as_the_double() -> None:
 
 def test_connections_are_compared_within_one_direction() -> None:
     names = ("iperf3 TCP", "iperf3 stream-reverse TCP 4 connections", "iperf3 TCP 8 connections")
-    runs = pd.DataFrame({"method": names, "connections": [1.0, 4.0, 8.0], "throughput_bit_s": [1e9, 2e9, 3e9]})
+    runs = pd.DataFrame(
+        {"path": "a → b", "method": names, "connections": [1.0, 4.0, 8.0], "throughput_bit_s": [1e9, 2e9, 3e9]}
+    )
     assert with_more_connections(runs, "iperf3 TCP") == "; 8 connections: 3.00 Gbit/s (iperf3 TCP 8 connections)"
     assert with_more_connections(runs[:2], "iperf3 TCP") == ""

@@ -268,7 +268,7 @@ def test_the_first_page_counts_runs_without_a_result(tmp_path: Path, monkeypatch
     (folder / "down.log").write_text(DEAD, "utf-8")
     monkeypatch.setenv("AZLATENCY_DATA", str(tmp_path / "data"))
     az.import_study("mine")
-    assert pages.study_view("mine").contents == ("2 runs (2 ping; 1 without a result)",)
+    assert pages.study_view("mine").contents == ("2 runs (ping; 1 without a result)",)
 
 
 def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path) -> None:

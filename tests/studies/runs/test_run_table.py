@@ -243,10 +243,9 @@ def test_runs_that_may_follow_each_other_do_not_overlap(rows: list[tuple[str, st
 
 
 def test_a_copy_between_repeats_leaves_them_repeats(tmp_path: Path) -> None:
-    """Of the second and the third log, which are equal, one counts; logs and a study say the same."""
-    logs = {f"ping_{number}.log": ping("10.0.0.9", 1.0, 2.0 + min(number, 3) / 8) for number in (1, 2, 4)}
+    """Of the second and the third log, which are equal and long, one counts; logs and a study say the same."""
+    logs = {f"ping_{number}.log": ping("10.0.0.9", *[1.0, 2.0 + number / 8] * 15) for number in (1, 2, 4, 5)}
     logs["ping_3.log"] = logs["ping_2.log"]
-    logs["ping_5.log"] = ping("10.0.0.9", 1.0, 3.0)
     study = study_of(tmp_path, "", logs)
     for source in (study, az.parse(tmp_path / "raw" / "mine")):
         (estimate,) = estimates_of(az.summarize(az.latency(source), "mean_ns"))
