@@ -197,6 +197,19 @@ def test_of_many_paths_the_slowest_and_the_fastest_are_named(tmp_path: Path) -> 
     assert "the lowest and the highest of 14 paths" in card.axis
 
 
+def test_one_size_on_one_path_is_not_laid_beside_another_size_on_another(tmp_path: Path) -> None:
+    for host, times in ((2, (0.34, 0.36)), (3, (3.2, 3.4))):
+        for size, factor in ((56, 1), (1400, 2)):
+            text = ping(f"10.0.0.{host}", *(factor * time for time in times)).replace("56(84)", f"{size}({size + 28})")
+            text = text.replace("64 bytes from", f"{size + 8} bytes from")
+            (tmp_path / f"{host}_{size}B.log").write_text(text, "utf-8")
+    card = summary.make_card(in_memory(tmp_path))
+    assert (
+        said(card) == "The median round trip takes **350 µs** on 2: ? → 10.0.0.2 and **3,300 µs** on 3: ? → 10.0.0.3."
+    )
+    assert "Not compared here: 2 runs on 2 paths with ping 1400 B" in plain_sentence(card.inference)
+
+
 @pytest.mark.costly
 def test_a_rate_that_was_asked_for_is_not_what_a_path_carries(tmp_path: Path) -> None:
     """Three tests carry 20 Mbit/s: two that were told to send at this rate, and one at 60."""
