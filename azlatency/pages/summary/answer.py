@@ -190,7 +190,8 @@ def in_brackets(*notes: str) -> str:
 def values_of(level: Row, *, bold: bool = False, like: float | None = None, short: bool = False) -> Sentence:
     """Return the typical run of a condition with where it comes from; ``like`` and ``short`` as in `typical_words`."""
     value, interval = typical_words(level, like=like, step=level["resolution"], short=short)
-    return Linked(value, condition_ref(level), bold=bold), in_brackets(interval)
+    shown = Linked(value, condition_ref(level), bold=bold)
+    return (shown, in_brackets(interval)) if interval else (shown,)
 
 
 def middle_of(level: Mapping[Any, Any]) -> float:
