@@ -65,6 +65,7 @@ def assumptions(study: Study | Logs) -> list[str]:
         lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
     lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)
+    lines += _equal(study)
     lines += windows_used(study)
     lines += _ended(study)
     lines += _against_labels(runs[runs.index.isin(study.runs.dropna(subset="scenario")["run_id"])])
@@ -105,6 +106,13 @@ def _of_folders(used: pd.DataFrame) -> Iterator[str]:
     if len(joined):
         names = below_common_folder(joined.unique(), joined.unique())
         yield f"assumed: the runs of these folders are repeats: {named(names)} ({count_of(len(joined), 'run')})"
+
+
+def _equal(study: Study | Logs) -> Iterator[str]:
+    """Yield which logs are assumed to be runs of their own although they have the bytes of others."""
+    if alike := list(study.sources.loc[study.sources.duplicated("sha256"), "path"]):
+        names = f"although another log has the same bytes: {named(alike)}"
+        yield f"assumed: no copies, {names}; delete those that are copies"
 
 
 def _by_label(counted: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
