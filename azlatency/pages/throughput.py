@@ -112,7 +112,8 @@ def find(runs: pd.DataFrame, typical: pd.DataFrame) -> Findings:
         rates = span(inside["throughput_bit_s"].astype(float), "bit/s")
         names = join(map(str, inside["path"]))
         sentence = (
-            f"{names}: {rates} between programs on one host. It never crossed the network; memory sets this rate."
+            f"{names}: {rates} between programs on one host. It never crossed the network; the host's processors and "
+            "memory set this rate."
         )
         findings.append(act(sentence))
     findings += hidden_levels(typical) + measured_once(typical) + _both_at_once(runs) + _reverse(runs)

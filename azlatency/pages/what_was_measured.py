@@ -100,7 +100,7 @@ def _started_at(runs: pd.DataFrame) -> str:
         return "no time of day: each value is a mean over whole days"
     known = runs["started_at"].dropna()
     if known.empty:
-        return "not in the logs"
+        return "no date in the logs"
     ends = " to ".join(dict.fromkeys(f"{moment:%Y-%m-%d %H:%M}" for moment in (known.min(), known.max())))
     return f"{ends} UTC ({plain(len(known))} of {count_of(len(runs), 'run')})"
 

@@ -30,9 +30,19 @@ COMMIT = (
     "known."
 )
 #: What readers look for and this collection does not have.
-NOT_HERE = "Not in this collection: other clouds, prices, failover times, a comparison of the hours of the day."
+NOT_HERE = (
+    "Not in this collection: other clouds, prices, failover times, MTU and jumbo frames, peering of networks, a "
+    "comparison of the hours of the day."
+)
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
+    "plan": (
+        "How many runs do I need, and how long?",
+        "At least seven rounds of every path, and more as [`azlatency plan`]"
+        "(https://github.com/azlatency/azlatency/blob/main/docs/measure.md) says from a pilot; it writes the script, "
+        "too. An interval of the p99 takes 368 independent packets in a run, of the p99.9 3,688 "
+        "([percentiles](docs/percentiles.html)); a transfer, the minutes until its burst credit is used up.",
+    ),
     "own_logs": (
         "How do I do this with my own logs?",
         "`git clone https://github.com/azlatency/azlatency`, and in it `pip install '.[report]'`. "
@@ -115,6 +125,12 @@ class Picture:
     def kinds(self) -> set[str]:
         """The kinds of its dots."""
         return {dot.kind for lane in self.lanes for dot in lane.dots}
+
+    @property
+    def repeats_between_zones(self) -> bool:
+        """Whether a round trip between zones was measured more than once."""
+        between = [lane for lane in self.lanes if lane.name == PLACES["cross_zone"]]
+        return any(dot.kind == "repeated" for lane in between for dot in lane.dots)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,7 +68,7 @@ _FLAGS = {
         "of a wider tail"),
     "unbounded_upper": ("no upper bound", "the percentile may lie beyond the largest observation"),
     "maximum_in_disguise": ("sample maximum", "sample maximum reported as a percentile"),
-    "interpolated": ("interpolated", "interpolated between printed percentiles with a smooth model; approximate"),
+    "interpolated": ("between percentiles", "the geometric middle of the two shares that printed percentiles allow"),
     "long_memory": ("long-range dependent", "packets stay correlated over a large part of the run, so no within-run "
         "interval is valid; measure longer or repeat the run"),
     "nonstationary": ("level shift", "the level shifted during the run (change point); summarize each segment"),

@@ -142,7 +142,7 @@ def test_the_manifest_and_what_it_lacks_are_shown(cni: Study) -> None:
     assert cell(page.about(cni), "VM size", "as the study describes it") == "Standard_D8ds_v4"
     assert cell(page.about(cni), "Date", "as the study describes it") == "not said"
     # No log of CNI has a time; of a published table, a window has days.
-    assert cell(page.about(cni), "Started at", "as the study describes it") == "not in the logs"
+    assert cell(page.about(cni), "Started at", "as the study describes it") == "no date in the logs"
     started = cell(page.about(load("emulated-cloud")), "Started at", "as the study describes it")
     assert started == "2026-11-22 08:01 to 2026-11-22 08:09 UTC (324 of 324 runs)"
     assert cell(page.about(load("emulated-zones")), "Emulated", "as the study describes it").startswith("yes: a lab")

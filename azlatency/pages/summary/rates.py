@@ -82,7 +82,7 @@ def falling_rates(data: Data) -> Answer | None:
                 RunsRef(tuple(tested["run_ids"]), "intervals"),
                 bold=False,
             ),
-            f" transfers fall once; the lower rate was observed for {_watched(pd.concat([chosen, others]))} only. ",
+            f" transfers fall once; the logs end {_watched(pd.concat([chosen, others]))} after the start of the fall. ",
             f"{len(chosen)} of them {_start_at(chosen)} ",
             Linked(top, RunsRef(tuple(chosen["run_ids"]), "intervals")),
             " and fall (medians): ",
@@ -230,7 +230,7 @@ def _falls(chosen: pd.DataFrame, tested: pd.DataFrame) -> Sentence:
         burst,
         " to ",
         sustained,
-        f". The lower rate was observed for {_watched(chosen)} only.",
+        f". The logs end {_watched(chosen)} after the start of the fall.",
     )
 
 

@@ -90,10 +90,11 @@ def runs_needed(
 
     The interval is that of `azlatency.summarize`, whose ends lie within ``relative`` of the typical run in a share
     ``assurance`` of cases for normal logarithms. The spread is the upper chi-squared bound of the pilot's at
-    ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs, in
-    which a slow run does not count by its size. From five runs on, the interval must also be short enough among the
-    runs of the pilot, where its ends are expected; and more runs are needed than there are while the interval of the
-    pilot is too wide. A pilot that drifts is flagged (``dependent_runs``): the plan takes its change for spread.
+    ``assurance``; ``low`` and ``high`` come from its bounds on both sides. It is the median distance of two runs,
+    in which a slow run does not count by its size. From five runs on, the interval must also be short enough among
+    the runs of the pilot, where its ends are expected (of fewer than six runs, among samples of it); and more runs
+    are needed than there are while the interval of the pilot is too wide. A pilot that drifts is flagged
+    (``dependent_runs``): the plan takes its change for spread.
 
     >>> import azlatency as az
     >>> print(az.say(runs_needed([450e3, 440e3, 460e3, 455e3, 462e3, 448e3], 0.01)))
@@ -167,8 +168,10 @@ def _for_precision(
 def _reach_among(logs: FloatArray, runs: int, confidence: float, assurance: float) -> float:
     """Return the longer side of the interval of ``runs`` runs like those of a pilot, where its ends are expected."""
     rank, _ = order_statistic_ranks(runs, 0.5, confidence)
-    if rank < 1:
-        return 0.0  # Student's interval, whose length follows from the spread
+    if rank < 1:  # Student's interval, which a slow run lengthens by its size
+        drawn = np.random.Generator(np.random.PCG64(runs)).choice(logs, (_SAMPLES, runs)).std(axis=1, ddof=1)
+        quantile = float(stdtrit(runs - 1, (1 + confidence) / 2))
+        return WIDENING * quantile * float(np.quantile(drawn, assurance)) / math.sqrt(runs)
     share = float(betaincinv(rank, runs - rank + 1, 1 - assurance))
     low, middle, high = np.quantile(logs, (share, 0.5, 1 - share), method="hazen")
     return WIDENING * float(max(high - middle, middle - low))

@@ -158,9 +158,7 @@ def test_many_pairs_of_zones_are_a_range_and_not_a_list() -> None:
 @pytest.mark.costly
 def test_token_buckets_are_replicated() -> None:
     card = load_card("ec2-token-buckets")
-    assert card.badge == "replicated" and said(card).startswith(
-        "28 of 29 transfers fall once; the lower rate was observed for "
-    )
+    assert card.badge == "replicated" and said(card).startswith("28 of 29 transfers fall once; the logs end ")
     # Two hosts of c5.large and one of c5.2xlarge start at 5.02, one of c5.xlarge at 8.72 Gbit/s.
     assert "4 start at **5.02–8.72 Gbit/s** and fall after **9.6–50.2 min**" in said(card)
     assert "c5.large to **0.752 Gbit/s** after **4.6 min**" in said(card)
@@ -389,7 +387,7 @@ def test_a_single_transfer_that_falls_is_described(raw: Path, tmp_path: Path) ->
     card = summary.make_card(study)
     assert said(card) == (
         "The transfer falls once, after 4.6 min: from 9.69 Gbit/s to 751 Mbit/s. "
-        "The lower rate was observed for 9.0 s only."
+        "The logs end 9.0 s after the start of the fall."
     )
     assert [dot.label for dot in card.dots] == ["? → ?"] and card.badge == "indicative"
 
