@@ -244,10 +244,12 @@ def _held(stated: Source, limit: float, trips: Sequence[tuple[Source, Mapping[st
         for source, trip in trips
         if trip["placement"] == "cross_zone" and source.group.partition(" · ")[0] == provider
     ]
-    below = f"{sum(float(trip['value']) < limit for trip in across)} of {len(across)} round trips across zones"
+    below = f"{sum(float(trip['value']) < limit for trip in across)} of {len(across)} medians or means across zones"
     once = " (one run or quoted number each)" * all(_kind(trip) == "once" for trip in across)
+    slow = any((trip[tail] or 0.0) > limit for trip in across for tail in ("p99", "p999"))
+    packets = "; single packets were not" if slow else ""
     without = "connect times are left out, and pings where another tool measured"
-    return f"{below} on {provider} were below{once}; {without}" if across else ""
+    return f"{below} on {provider} were below{once}{packets}; {without}" if across else ""
 
 
 def clouds_of(studies: Sequence[StudyView]) -> list[str]:

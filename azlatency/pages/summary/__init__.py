@@ -96,7 +96,7 @@ def make_card(study: Study, levels: History | None = None) -> Card:
         likely_cause=str(study.info.get("likely_cause", "")),
         likely_cause_source=str(study.info.get("likely_cause_source", "")),
         round_trips=_round_trips(trips.iloc[:0] if study.info.get("emulated") else trips),
-        readers=answers(study, trips, runs, streams, levels),
+        readers=answers(study, trips, runs, streams, levels, window),
         limits=pd.DataFrame(
             [
                 {"value": float(row["high"]), "printed": str(row["printed"]), "source": str(row["conditions"])}

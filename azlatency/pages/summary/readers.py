@@ -62,16 +62,16 @@ _SETS = ("proximity_placement_group", "availability_set")
 
 
 def answers(
-    study: Study, trips: pd.DataFrame, runs: pd.DataFrame, streams: pd.DataFrame, levels: History
+    study: Study, trips: pd.DataFrame, runs: pd.DataFrame, streams: pd.DataFrame, levels: History, window: str = ""
 ) -> dict[str, Sentence]:
     """Return what a study says to each question that it can answer, by question.
 
     ``trips`` are as returned by `crossings`, ``runs`` as by `azlatency.latency`, ``streams`` as by
-    `azlatency.throughput`, ``levels`` as by `azlatency.history`.
+    `azlatency.throughput`, ``levels`` as by `azlatency.history`; ``window``: the newest one of a published series.
     """
     falls, tested = falling(rates_of_study(study))
     found = {
-        "replicas": _replicas(trips),
+        "replicas": _replicas(trips, window),
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "throughput": _throughput(streams),
@@ -85,7 +85,7 @@ def answers(
     return {question: sentence for question, sentence in found.items() if sentence}
 
 
-def _replicas(trips: pd.DataFrame) -> Sentence:
+def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
     """Name the pairs of zones, or the ends of those of the region whose pairs differ most; of one method."""
     between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
     measured = between[["method", "path", "n", "value"]].itertuples(index=False)
@@ -105,6 +105,7 @@ def _replicas(trips: pd.DataFrame) -> Sentence:
             *_pair(rows, str(ends.idxmin())),
             " to ",
             *_pair(rows, str(ends.idxmax())),
+            f" in {window}" if window else "",
         )
     if not regions:
         return ()
