@@ -59,11 +59,9 @@ def test_a_limit_that_somebody_published_is_named() -> None:
     view = picture([replace(own, card=replace(own.card, limits=(limit,)))])
     assert view is not None and len(view.lanes) == 3, "with those on one host"
     # Zones 1–2, 1–3 and 2–3 by two tools: 0.11 to 1.44 ms.
-    assert (
-        view.limits[0].held
-        == "6 of 6 medians or means across zones on AWS were below (one run or quoted number each); "
-        "
-        "connect times are left out, and pings where another tool measured"
+    assert view.limits[0].held == (
+        "6 of 6 medians or means across zones on AWS were below (one run or quoted number each); connect times are "
+        "left out, and pings where another tool measured"
     )
     assert view.limits[0].text == "“less than two milliseconds”" and view.limits[0].at > view.lanes[-1].dots[-1].at
 
