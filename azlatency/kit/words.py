@@ -203,7 +203,8 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
         return f"{result}; ratio {ratio_range(apart['ratio'])}"
     back = " against back" if {"from", "to"} <= set(apart.columns) else ""
     most = "most " if len(named) > len(largest) else ""
-    return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), 'as much')} ({method})"
+    as_large = "as long" if "value" in frame and frame["value"].str.endswith("_ns").all() else "as much"
+    return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), as_large)} ({method})"
 
 
 def also_within(counts: pd.Series) -> str:

@@ -258,7 +258,7 @@ def changes(steps: pd.DataFrame, what: str, runs: pd.DataFrame) -> Table | Note:
     if steps["base"].nunique() < len(steps) and what == "placement":
         notes.append(
             "From: the nearest placement of the region; of several paths with it, the first inside a zone of the pair, "
-            "else the first. *Every round trip* subtracts the mean of both zones instead."
+            "else the first. “Every round trip” subtracts the mean of both zones instead."
         )
     # Nobody who reads a published series can repeat it.
     shown = shown.drop(columns="flags") if window else shown

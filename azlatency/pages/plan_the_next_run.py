@@ -146,7 +146,9 @@ def _enough(rows: pd.DataFrame) -> str:
     more = f"; {drifts.sum()} {'drifts' if drifts.sum() == 1 else 'drift'}" if drifts.any() else ""
     if enough.empty:
         return f"More than {FEASIBLE} runs for {width} on {every if not more else f'{wide.sum()} series'}{more}."
-    plan_for = f"Plan **{plain(enough.max())}** runs: {width} on"
+    is_done = (rows.loc[enough.index, "done"] >= enough).all()
+    planned = f"**{plain(enough.max())}** runs"
+    plan_for = f"{planned} are enough, and more were done: {width} on" if is_done else f"Plan {planned}: {width} on"
     if len(enough) == len(rows):
         return f"{plan_for} {every}."
     needs = f"; {wide.sum()} need more than {FEASIBLE}" if wide.any() else ""

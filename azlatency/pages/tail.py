@@ -139,14 +139,17 @@ def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: f
         (Measured(run["method"], run["path"], packets=run["packets"]), run["largest_ns"])
         for run in longest.to_dict("records")
     )
-    caption = (
-        "Share of packets slower than a given round-trip time. Blue: measured; blue bars: "
-        f"{percent(found.above['confidence'].iloc[0])} interval of the percentile, where it is valid."
-    )
+    bars = quantiles.dropna(subset=["low", "high"])
+    caption = "Share of packets slower than a given round-trip time."
+    if len(bars):
+        level = percent(found.above["confidence"].iloc[0])
+        caption += f" Blue bars: {level} interval of the percentile, where it is valid."
     if points["truth"].notna().any():
         caption += " ×: configured round-trip delay of the emulated link."
     if len(shown) < len(found.runs):
-        caption += f" Shown: {len(shown)} of {len(found.runs)} runs, the longest of each path."
+        every = shown["path"].nunique() == found.runs["path"].nunique()
+        of_all = ", the longest of each path" if every else "; the title is of all"
+        caption += f" Shown: {len(shown)} of {len(found.runs)} runs{of_all}."
     return density(
         points,
         "rtt_ns",
@@ -154,7 +157,7 @@ def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: f
         line="run_id",
         text="text",
         slower=True,
-        bars=quantiles.dropna(subset=["low", "high"]).assign(share=1 - quantiles["q"], text=quantiles["what"]),
+        bars=bars.assign(share=1 - bars["q"], text=bars["what"]),
         limit=limit,
         truth="truth",
         xlabel="round-trip time",

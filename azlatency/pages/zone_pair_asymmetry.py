@@ -232,6 +232,8 @@ def ranks(found: Asymmetry) -> Table | Note:
     order = found.order
     if order.empty:
         return Note(f"No order: no method measured two to {MOST_RANKED} pairs of zones.")
+    if order["estimate"].isna().all():
+        return Note("No order: a pair that was measured once has no interval.")
     columns = {
         "method": text("method", names_row=True),
         "pair": text("what", names_row=True),

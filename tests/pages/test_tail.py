@@ -78,7 +78,7 @@ def test_the_picture_shows_six_runs_of_different_paths_and_says_so(zones: RunTai
     chart = page.tail_curves(zones, limit=1e6)
     assert isinstance(chart, Chart) and len(chart.figure.axes) == 6
     assert len({line.partition(",")[0] for line in chart.alt.splitlines()}) == 6
-    assert "Shown: 6 of 8 runs, the longest of each path. Dotted: the limit." in chart.caption
+    assert "Shown: 6 of 8 runs; the title is of all. Dotted: the limit." in chart.caption
     # One of the two paths that are not drawn has the slowest packet.
     slowest = zones.runs.loc[zones.runs["largest_ns"].idxmax()]
     assert slowest["path"] in chart.title and ": slowest round trip from " in chart.title
