@@ -64,7 +64,7 @@ def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
         if steps := on_the_way(row, seen):
             sentence += (f", {steps}",)
     searched = found.series["level"].notna().sum()
-    more = f" ({len(last)} of {searched} series changed{_doubts(last)})" if len(last) > _MOST else ""
+    more = f" ({len(last)} of {searched} series changed{_doubts(last, ', ', '')})" if len(last) > _MOST else ""
     return (*sentence, f"{more}. ") if sentence else ()
 
 
@@ -203,12 +203,12 @@ def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:
     return f"series that changed: {', '.join(parts)}"
 
 
-def _doubts(changes: pd.DataFrame) -> str:
+def _doubts(changes: pd.DataFrame, start: str = " (", end: str = ")") -> str:
     """Say how many of some changes are only significant with others, and how many may be rounding."""
     rows = changes.to_dict("records")
     counts = {_WITH_OTHERS: sum(map(at_date_of_others, rows)), _ONE_STEP: sum(map(is_rounding, rows))}
     said = ", ".join(f"{n} {doubt}" for doubt, n in counts.items() if n)
-    return f" ({said})" if said else ""
+    return f"{start}{said}{end}" if said else ""
 
 
 def _largest(changes: Sequence[Sentence], noun: str = "path") -> Sentence:
