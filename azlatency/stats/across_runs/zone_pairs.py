@@ -11,10 +11,11 @@ import pandas as pd
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 from azlatency.studies.store.study import Study
 
-_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids", "step"]
+_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids", "step", "within"]
 
 
 def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
@@ -25,7 +26,8 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
     One row per run, without those on one host: the names of both zones (``first`` and ``second``, sorted; equal inside
     one zone; a region stands for a zone that is not stated), ``path``, ``method``, ``value`` in ns, what it is
     (``quantity``: ``"mean RTT, qperf"``), the run (``run_ids``) and the step of the printed values (``step``, 0: not
-    known). Reported numbers have no path and no run.
+    known). Reported numbers have no path and no run. ``within``: what names a path besides its zones, if that differs
+    between paths of two zones: the region, VM sizes, a scenario of several pairs ("westeurope"; empty: nothing).
     ``method`` is empty unless all runs have the same.
     """
     if levels.empty:
@@ -58,8 +60,30 @@ def _frame(rows: Iterable[tuple[Any, float, str, str]]) -> pd.DataFrame:
     for row, value, quantity, run_id in rows:
         first, second = sorted((_end(row, ""), _end(row, "peer_")))
         if first and second:
-            known.append((first, second, str(row["path"]) if run_id else "", "", value, quantity, run_id, 0.0))
-    return pd.DataFrame(known, columns=_COLUMNS)
+            path = str(row["path"]) if run_id else ""
+            known.append((first, second, path, "", value, quantity, run_id, 0.0, _besides_zones(row, first, second)))
+    return _with_parts(pd.DataFrame(known, columns=_COLUMNS))
+
+
+def _besides_zones(row: Any, *zones: str) -> tuple[str, ...]:
+    """Return the regions, VM sizes and scenario of a run, as far as its zones do not say them."""
+    regions, sizes = (
+        {name for name in (row.get(column), row.get(f"peer_{column}")) if isinstance(name, str)}
+        for column in ("region", "vm_size")
+    )
+    path = NetworkPath.parse(str(row.get("path", "")))
+    scenario = path.scenario if path.shared and path.scenario else ""
+    return "–".join(sorted(regions - {*zones})), "–".join(sorted(sizes)), scenario
+
+
+def _with_parts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name in ``within`` what differs between paths of two zones; a scenario of each pair is another name of it."""
+    parts = pd.DataFrame(list(frame["within"]), columns=["region", "vm_size", "scenario"], index=frame.index)
+    pairs = frame[["first", "second"]].join(parts)[frame["first"] != frame["second"]].drop_duplicates()
+    differ = [name for name in parts if pairs[name].nunique() > 1]
+    if pairs.drop_duplicates(["scenario", "first", "second"])["scenario"].is_unique:
+        differ = [name for name in differ if name != "scenario"]
+    return frame.assign(within=[", ".join(filter(None, row)) for row in parts[differ].to_numpy().tolist()])
 
 
 def medians_by_path(pairs: pd.DataFrame) -> pd.DataFrame:

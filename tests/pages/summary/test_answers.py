@@ -324,6 +324,37 @@ def test_a_path_that_another_method_measured_too_is_not_said_to_be_measured_once
     assert plain_sentence(card.inference).startswith("Each value comes from one run, so this describes ")
 
 
+def _card_of_two_regions(tmp_path: Path, pattern: str, factors: dict[str, float]) -> Card:
+    """Return the card of zones 1–2 and 1–3 of two regions, five pings each; ``factors``: of zone 3 by region."""
+    for region, level in (("francecentral", 0.5), ("japaneast", 1.0)):
+        for peer, factor in ((2, 1.0), (3, factors[region])):
+            for run in range(5):
+                folder = tmp_path / region / f"az1-az{peer}"
+                folder.mkdir(parents=True, exist_ok=True)
+                times = (factor * (level + 0.001 * (run + step)) for step in range(3))
+                (folder / f"ping_{run}.txt").write_text(ping("10.0.0.9", *times), "utf-8")
+    (tmp_path / "study.toml").write_text(
+        f'[study]\npattern = "{pattern}/az{{zone}}-az{{peer_zone}}/ping_{{repeat}}.txt"\n'
+    )
+    return summary.make_card(in_memory(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["region", "scenario"])
+def test_pairs_of_zones_are_compared_within_a_region_only(tmp_path: Path, name: str) -> None:
+    equal = _card_of_two_regions(tmp_path / "equal", f"{{{name}}}", {"francecentral": 1.0, "japaneast": 1.0})
+    assert said(equal).startswith(f"No difference between the pairs within any of 2 {name}s (at most **")
+    # The medians of the middle runs are 503 and 1003 µs.
+    assert [(dot.label, dot.text) for dot in equal.dots] == [
+        ("francecentral 1 – 2", "503 µs"),
+        ("francecentral 1 – 3", "503 µs"),
+        ("japaneast 1 – 2", "1,003 µs"),
+        ("japaneast 1 – 3", "1,003 µs"),
+    ]
+    one = _card_of_two_regions(tmp_path / "one", f"{{{name}}}", {"francecentral": 1.5, "japaneast": 1.0})
+    assert said(one).startswith("The pairs within francecentral differ: francecentral")
+    assert "takes **1.5 times** as long as" in said(one) and "; japaneast" in said(one)
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = load_card("westeurope-psping")
     assert "TCP connection took at least **2.08 ms**" in said(card) and "RTT" not in card.axis
