@@ -30,9 +30,9 @@ from azlatency.pages.summary.answer import (
     with_size,
 )
 from azlatency.pages.summary.card import Answer
-from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path
-from azlatency.stats.across_runs.placement import all_changes, as_measured
+from azlatency.stats.across_runs.placement import all_changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value, percentile
 from azlatency.studies.runs.run_table import whole_run_values

@@ -31,9 +31,8 @@ from azlatency.pages.summary.answer import (
     values_of,
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
-from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
-from azlatency.stats.across_runs.placement import as_measured
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
 from azlatency.studies.format import format_value, plain
 from azlatency.studies.runs.groups import grouped

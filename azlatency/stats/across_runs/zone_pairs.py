@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
@@ -28,7 +29,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
     (``quantity``: ``"mean RTT, qperf"``), the run (``run_ids``) and the step of the printed values (``step``, 0: not
     known). Reported numbers have no path and no run. ``within``: what names a path besides its zones, if that differs
     between paths of two zones: the region, VM sizes, a scenario of several pairs ("westeurope"; empty: nothing).
-    ``method`` is empty unless all runs have the same.
+    ``method``: of several, that which says most about all paths; empty for reported numbers and TCP connects.
     """
     if levels.empty:
         return _frame(_connects(study))
@@ -38,12 +39,12 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
         rows = study.reported
         rows = rows[(rows["metric"] == "rtt_mean") & rows["segment"].isna()]
         return _frame((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
-    methods = set(levels["method"])
-    chosen = runs[runs["method"].isin(methods) & runs["path"].isin(levels["path"])]
+    method = rank_methods(as_measured(levels))[0]
+    chosen = runs[(runs["method"] == method) & runs["path"].isin(levels["path"])]
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
-    quantity += ", several settings" if len(methods) > 1 else ""
+    if levels["method"].nunique() > 1:
+        quantity = f"{column.removesuffix('_ns')} RTT, {method}"
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
-    method = methods.pop() if len(methods) == 1 else ""
     return pairs.assign(method=method, step=resolution_of(chosen, column))
 
 
