@@ -355,6 +355,37 @@ def test_pairs_of_zones_are_compared_within_a_region_only(tmp_path: Path, name: 
     assert "takes **1.5 times** as long as" in said(one) and "; japaneast" in said(one)
 
 
+#: netperf between pods, with the lines that a script prints above each run.
+PODS = """\
+=== zone-{} -> zone-{} ===
+$ kubectl exec netperf-{} -- netperf -H {} -t TCP_RR -l 10
+MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to {} () port 0 AF_INET : first burst 0
+Local /Remote
+Socket Size   Request  Resp.   Elapsed  Trans.
+Send   Recv   Size     Size    Time     Rate
+bytes  Bytes  bytes    bytes   secs.    per sec
+
+16384  131072 1        1       10.00    {:.2f}
+16384  131072
+"""
+
+
+def test_a_card_says_the_labels_of_pods_as_the_terminal_does(tmp_path: Path) -> None:
+    runs = (("a", "b", "x2k4q", "10.244.2.8", 2500.0), ("a", "c", "x2k4q", "10.244.3.9", 1250.0))
+    log = "".join(
+        PODS.format(zone, peer, pod, host, host, rate + step)
+        for step in (0.0, 0.1, 0.2)
+        for zone, peer, pod, host, rate in runs
+    )
+    (tmp_path / "out.log").write_text(log, "utf-8")
+    text = said(card := summary.make_card(in_memory(tmp_path)))
+    # 1 s / 2500.1 and 1 s / 1250.1
+    assert text.startswith("The paths differ: zone-a -> zone-c: netperf-x2k4q → 10.244.3.9 takes **2 times** as long ")
+    assert [dot.label.split(":")[0] for dot in card.dots] == ["zone-a -> zone-b", "zone-a -> zone-c"]
+    assert "zone-a -> zone-b: netperf-x2k4q → 10.244.2.8" in plain_sentence(card.inference)
+    assert "zone-a -> zone-c: netperf-x2k4q" in " ".join(azlatency(tmp_path / "out.log").stdout.split())
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = load_card("westeurope-psping")
     assert "TCP connection took at least **2.08 ms**" in said(card) and "RTT" not in card.axis
