@@ -301,7 +301,9 @@ def _directions(
         most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
         (row,) = most.to_dict("records")
         number = Linked(f"{plain(row['ratio'])} times", *refs, bold=False)
-        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))})."
+        # A round trip crosses both directions.
+        why = "a difference between the initiating hosts"
+        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))}; {why})."
         return f" {row['large']} takes ", number, end
     if all(both.verdict == "equivalent" for both in found):
         bound = Linked(at_most([*compared["inner_low"], *compared["inner_high"]]), *refs, bold=False)

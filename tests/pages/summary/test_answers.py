@@ -513,6 +513,20 @@ def test_the_ranges_of_both_directions_are_named_and_equal_on_the_first_page(tmp
     )
 
 
+def test_round_trips_that_differ_by_direction_differ_by_their_initiators(tmp_path: Path) -> None:
+    """Middle runs: 1.004 ms from 1 to 2, 1.104 ms back, 1.004 ms from 1 to 3."""
+    for ends, middle in (("az1-az2", 1.0), ("az2-az1", 1.1), ("az1-az3", 1.0)):
+        (tmp_path / ends).mkdir()
+        for run in range(7):
+            text = ping(f"10.0.0.{ends[-1]}", *(middle + 0.001 * (3 * run % 7 + step) for step in range(3)))
+            (tmp_path / ends / f"ping_{run}.txt").write_text(text, "utf-8")
+    manifest = '[study]\npattern = "az{zone}-az{peer_zone}/ping_{repeat}.txt"\n'
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    text = said(summary.make_card(in_memory(tmp_path)))
+    found = re.search(r"takes 1\.1 times as long as its reverse \(95 % CI [^;]*; (.*?)\)\.", text)
+    assert found is not None and found[1] == "a difference between the initiating hosts"
+
+
 def test_runs_that_the_answer_leaves_out_are_counted(tmp_path: Path) -> None:
     folder = tmp_path / "raw" / "mine"
     folder.mkdir(parents=True)
