@@ -161,6 +161,7 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series, asked:
     from azlatency.kit.intervals import interval_in
     from azlatency.kit.titles import span
     from azlatency.stats.result import SHORT
+    from azlatency.studies.runs.path import with_label
 
     unit, middle, low, high = (estimate[name] for name in ("unit", "estimate", "lowest", "highest"))
     value = "" if math.isnan(middle) else format_value(middle, unit, digits=3)
@@ -174,10 +175,7 @@ def _row(estimate: Mapping[Any, Any], names: pd.Series, tails: pd.Series, asked:
         value, interval = both.removesuffix(")").split(" (")
     run_ids = estimate["run_ids"].split()
     of_runs = tails[tails.index.isin(run_ids)]
-    path, said = str(estimate["path"]), names[names.index.isin(run_ids)].unique()
-    # Addresses that change with every run, such as those of pods, say less than the names of files.
-    if len(said) == 1 and not path.startswith(said[0]) and " → " in path and ": " not in path:
-        path = f"{said[0]}: {path}"
+    path = with_label(str(estimate["path"]), names[names.index.isin(run_ids)].unique())
     flags = [SHORT[code] for code in estimate["flags"].split()]
     if (told := asked[asked.index.isin(run_ids)]).notna().any():
         flags.insert(0, f"{span(told.dropna(), 'bit/s')} asked for")

@@ -28,9 +28,9 @@ from azlatency.kit.words import (
 )
 from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
-from azlatency.stats.across_runs.main_method import sends_rarely
+from azlatency.stats.across_runs.main_method import as_measured, sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
-from azlatency.stats.across_runs.placement import as_measured, contradicting, run_values_of, widest
+from azlatency.stats.across_runs.placement import contradicting, run_values_of, widest
 from azlatency.studies.emulation import sums_of_both_directions
 from azlatency.studies.format import count_of, format_number, one_prefix, percent, plain
 

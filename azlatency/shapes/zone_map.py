@@ -52,7 +52,8 @@ def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULAT
     ----------
     pairs : DataFrame
         As returned by `azlatency.stats.zone_pairs`, one row per run: the zones ``first`` and ``second``, ``path``,
-        ``method``, ``value`` in ns, ``quantity``, and optionally ``step``, the step of the printed values.
+        ``method``, ``value`` in ns, ``quantity``, and optionally ``step``, the step of the printed values, and
+        ``within``: zones of several regions or scenarios are not drawn.
     links : DataFrame, optional
         What an emulated network is configured to, as returned by `azlatency.studies.configured_links`.
 
@@ -65,6 +66,10 @@ def zone_map(sheet: Sheet, pairs: pd.DataFrame, links: pd.DataFrame = NOT_EMULAT
     across = pairs[pairs["first"] != pairs["second"]]
     if len(across[_ENDS].drop_duplicates()) < 2:
         return Note("No chart: fewer than two pairs of zones were measured.")
+    if "within" in pairs and (parts := pairs["within"].nunique()) > 1:
+        return Note(
+            f"No chart: the pairs of zones are of {parts} regions or scenarios; the charts of the paths show them."
+        )
     edges = _edges(pairs, sums_of_both_directions(links))
     names = sorted({*pairs["first"], *pairs["second"]})
     if len(names) > MOST_ENDS:

@@ -96,3 +96,11 @@ def test_the_last_line_below_a_zone_of_a_narrow_map_is_inside_the_figure() -> No
     notes = [text for text in chart.figure.axes[0].texts if text.get_text().startswith("inside")]
     assert [text.get_text().count("\n") for text in notes] == [2, 2, 2]
     assert min(text.get_window_extent().y0 for text in notes) > 0
+
+
+def test_zones_of_two_regions_are_not_one_map() -> None:
+    one = zone_runs(("1", "2", [117e3]), ("1", "3", [117e3]))
+    both = pd.concat([one.assign(within="francecentral"), one.assign(within="japaneast")], ignore_index=True)
+    chart = zone_map(both)
+    assert isinstance(chart, Note) and "pairs of zones are of 2 regions or scenarios" in chart.text
+    assert isinstance(zone_map(one.assign(within="")), Chart)

@@ -30,11 +30,13 @@ from azlatency.pages.summary.answer import (
     with_size,
 )
 from azlatency.pages.summary.card import Answer
-from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import differences_by_path
-from azlatency.stats.across_runs.placement import all_changes, as_measured
+from azlatency.stats.across_runs.placement import all_changes
 from azlatency.stats.within_run.time_series import reported_connection_ends
 from azlatency.studies.format import count_of, format_value, percentile
+from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import with_label
 from azlatency.studies.runs.run_table import whole_run_values
 
 if TYPE_CHECKING:
@@ -175,7 +177,14 @@ def single_level(data: Data) -> Answer | None:
     """Say the round trip of each path, where nothing can be compared."""
     if data.levels.empty:
         return None
-    levels = data.levels.assign(middle=[middle_of(level) for level in data.levels.to_dict("records")])
+    levels, measured = data.levels, data.runs
+    if levels["origin"].iloc[0] == "log":
+        labels = grouped(measured.assign(path=measured["path"].astype(str)), "path")["scenario"]
+        names = {path: with_label(path, list(of_path.dropna().unique())) for path, of_path in labels}
+        levels = levels.assign(path=levels["path"].map(names))
+        levels = levels.assign(what=levels["path"] + ", " + levels["method"])
+        measured = measured.assign(path=measured["path"].astype(str).map(names))
+    levels = levels.assign(middle=[middle_of(level) for level in levels.to_dict("records")])
     levels = levels.sort_values("middle", kind="stable")
     method = rank_methods(as_measured(levels))[0]
     # The paths of one method: 64 B on one path are not laid beside 64 KiB on another.
@@ -188,18 +197,18 @@ def single_level(data: Data) -> Answer | None:
     ]
     value = str(rows[0]["value"])
     of_path = {level["path"]: level for level in rows if level["method"] == method}
-    found = differences_by_path(data.runs, method, value)
+    found = differences_by_path(measured, method, value)
     verdict: Sentence = ()
     if len(found.decisive):
         verdict = difference(found, "paths", lambda path: condition_ref(of_path[path]))
     dots, axis = ends_of(dots_of_levels(levels, label_of), axis_of(levels))
-    others = data.runs[~data.runs.index.isin(" ".join(levels["run_ids"]).split())]
+    others = measured[~measured.index.isin(" ".join(levels["run_ids"]).split())]
     return Answer(
         badge=badge_of(levels),
         reported=rows[0]["origin"] == "reported",
         answer=(*(verdict or (f"The {value.removesuffix('_ns')} round trip takes ",)), *from_to(parts), "."),
         inference=(
-            *inference_of(levels, data.runs, decisive_paths(found)),
+            *inference_of(levels, measured, decisive_paths(found)),
             *(() if data.window else not_compared(others)),
         ),
         dots=dots,

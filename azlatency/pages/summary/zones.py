@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
@@ -30,17 +31,17 @@ from azlatency.pages.summary.answer import (
     values_of,
 )
 from azlatency.pages.summary.card import Answer, Dot, dot
-from azlatency.stats.across_runs.main_method import rank_methods
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
-from azlatency.stats.across_runs.placement import as_measured
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
 from azlatency.studies.format import format_value, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
-Pair = tuple[str, str]
+#: Two zones, and what else names their paths, such as a region; empty if that is the same of all.
+Pair = tuple[str, str, str]
 _Item = TypeVar("_Item")
-_ENDS = ["first", "second"]
+_ENDS = ["first", "second", "within"]
 
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
@@ -109,17 +110,20 @@ def pairs_of_zones(data: Data) -> Answer | None:
     runs_of_pairs = zone_pairs(data.study, data.runs, levels)
     between_zones = runs_of_pairs[runs_of_pairs["first"] != runs_of_pairs["second"]]
     pairs = _pairs(data, levels, runs_of_pairs)
-    if len(pairs.across) < 2:
+    # Pairs of zones are compared with others of their region, and with nothing else.
+    if max(Counter(within for *_, within in pairs.across).values(), default=0) < 2:
         return None
-    ends_of_paths = zip(between_zones["first"], between_zones["second"], strict=True)
+    ends_of_paths = zip(*(between_zones[name] for name in _ENDS), strict=True)
     pair_of: dict[str, Pair] = dict(zip(between_zones["path"], ends_of_paths, strict=True))
     found = differences_by_path(
         data.runs[data.runs["path"].isin(pair_of.keys())],
         method,
         str(levels["value"].iloc[0]),
-        group_of={path: "–".join(pair) for path, pair in pair_of.items()},
+        group_of={path: _name(pair) for path, pair in pair_of.items()},
+        within={path: within for path, (*_, within) in pair_of.items()},
     )
-    verdict = difference(found, "pairs", lambda path: pairs.origins[pair_of[path]])
+    regions = {*data.runs["region"], *data.runs["peer_region"]}
+    verdict = difference(found, _compared(found, pair_of, regions), lambda path: pairs.origins[pair_of[path]])
     if data.window:
         verdict = (f"In {data.window}: ",)
     text = _far_pairs(pairs, verdict, pair_of, found)
@@ -127,9 +131,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
         notes = {pair: pairs.note(pair) for pair in pairs.across}
         # What holds for all pairs is said once.
         end = min(notes.values()) if len({*notes.values()}) == 1 else ""
-        listing = listed(
-            (f"{pair[0]}–{pair[1]} ", *pairs.typical(pair), "" if end else note) for pair, note in notes.items()
-        )
+        listing = listed((f"{_name(pair)} ", *pairs.typical(pair), "" if end else note) for pair, note in notes.items())
         is_long = len(pairs.across) > _MOST_LISTED
         text = (*verdict, *(_from_to(pairs.across, pairs.between) if is_long else (*listing, f"{end}.")))
         text += _directions(between_zones, pairs.origins, pairs.steps, is_window=bool(data.window))
@@ -139,9 +141,9 @@ def pairs_of_zones(data: Data) -> Answer | None:
             text += tuple(
                 part
                 for pair in pairs.inside
-                for part in (f" Inside zone {pair[0]}: ", *pairs.typical(pair), f"{pairs.note(pair)}.")
+                for part in (f" Inside {_zone(pair)}: ", *pairs.typical(pair), f"{pairs.note(pair)}.")
             )
-    dots, drawn_only = _dots(data, levels, pairs, pair_of)
+    dots, drawn_only = _dots(data, levels, pairs)
     # Nobody who reads a published series can repeat it.
     logical = data.runs["physical_zone"].isna().any() and not data.window
     own_names = (" Zone names hold within one account or subscription.",) if logical else ()
@@ -156,6 +158,28 @@ def pairs_of_zones(data: Data) -> Answer | None:
     )
 
 
+def _name(pair: Pair) -> str:
+    first, second, within = pair
+    return f"{within} {first}–{second}".lstrip()
+
+
+def _zone(pair: Pair) -> str:
+    """Name the zone of a pair within it."""
+    return f"{pair[2]} zone {pair[0]}".lstrip()
+
+
+def _compared(found: PathDifferences, pair_of: Mapping[str, Pair], regions: Collection[str]) -> str:
+    """Name the pairs that a statement is about: of several regions or scenarios those of the one that decides."""
+    names = {within for *_, within in pair_of.values()}
+    if len(names) == 1 or found.decisive.empty:
+        return "pairs"
+    alike = found.pairs[found.pairs["verdict"] == found.decisive["verdict"].item()]
+    within = {pair_of[path][2] for path in (found.decisive if found.verdict == "different" else alike)["large"]}
+    if len(within) == 1:
+        return f"pairs within {within.pop() or 'the others'}"
+    return f"pairs within any of {len(within)} {'regions' if names <= {*regions} else 'scenarios'}"
+
+
 def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pairs:
     column = str(levels["value"].iloc[0])
     resolution = data.runs[f"{column}_resolution"].fillna(0.0)
@@ -163,8 +187,8 @@ def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pa
     # Runs that are not pooled have no middle.
     is_apart = runs_of_pairs["path"].isin(levels.loc[levels["estimate"].isna(), "path"])
     parts = [medians_by_path(runs_of_pairs[~is_apart]), runs_of_pairs[is_apart]]
-    values = pd.concat([part[[*_ENDS, "value"]] for part in parts])
     ends_of_paths = runs_of_pairs.drop_duplicates("path").set_index("path")[_ENDS]
+    values = pd.concat([part[["path", "value"]] for part in parts]).join(ends_of_paths, on="path")
     rows: dict[Pair, list[Row]] = {}
     for level in levels[levels["path"].isin(ends_of_paths.index)].to_dict("records"):
         rows.setdefault(tuple(ends_of_paths.loc[level["path"]]), []).append(level)
@@ -179,7 +203,8 @@ def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pa
 
 def _far_pairs(pairs: _Pairs, verdict: Sentence, pair_of: Mapping[str, Pair], found: PathDifferences) -> Sentence:
     """Say that one zone is far from the others, if the runs show it or are single ones; else nothing."""
-    far = _far_zone(pairs.across)
+    is_one = len({within for *_, within in pairs.medians}) == 1
+    far = _far_zone(pairs.across) if is_one else None
     is_far = far is not None and _is_shown_to_be_far(far, pair_of, found)
     if far is None or not (is_far or found.verdict == "once"):
         return ()
@@ -199,7 +224,7 @@ def _far_pairs(pairs: _Pairs, verdict: Sentence, pair_of: Mapping[str, Pair], fo
     return *start, *far_ones, *listed(near + within_one), "."
 
 
-def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs, pair_of: Mapping[str, Pair]) -> tuple[list[Dot], str]:
+def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs) -> tuple[list[Dot], str]:
     """Return the rows of the card, of many pairs one for each region, and what its axis says of those left out."""
     dots = [
         dot(
@@ -213,7 +238,7 @@ def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs, pair_of: Mapping[str,
         )
         for level in levels[levels["placement"] == "same_host"].to_dict("records")
     ]
-    of_regions = _by_region(data.runs, pair_of) if len(pairs.across) > _MOST_DRAWN else {}
+    of_regions = _by_region(pairs.across) if len(pairs.across) > _MOST_DRAWN else {}
     if of_regions:
         dots += [pairs.dot("inside a zone", *pairs.inside, near=True)] if pairs.inside else []
         farthest = {name: max(max(pairs.across[pair]) for pair in chosen) for name, chosen in of_regions.items()}
@@ -222,9 +247,10 @@ def _dots(data: Data, levels: pd.DataFrame, pairs: _Pairs, pair_of: Mapping[str,
         return dots, ", nearest to farthest pair of zones of each region"
     inside = _spread(sorted(pairs.inside, key=lambda pair: max(pairs.inside[pair])))
     across = _spread(list(pairs.across))
-    dots += [pairs.dot(f"inside zone {pair[0]}", pair, near=True) for pair in inside]
+    dots += [pairs.dot(f"inside {_zone(pair)}", pair, near=True) for pair in inside]
     regions = {*data.runs["region"], *data.runs["peer_region"]}
-    names = {pair: f"{'' if {*pair} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in across}
+    names = {pair: f"{'' if {*pair[:2]} <= regions else 'zones '}{pair[0]} – {pair[1]}" for pair in across}
+    names |= {pair: f"{pair[2]} {pair[0]} – {pair[1]}" for pair in across if pair[2]}
     dots += [pairs.dot(names[pair], pair) for pair in across]
     every, shown = len(pairs.medians), len(inside) + len(across)
     return dots, f", {shown} of {plain(every)} pairs" if shown < every else ""
@@ -267,7 +293,7 @@ def _directions(
     if len(compared) < len(ways):
         of_pairs = [(there, back, steps[pair]) for (pair, _), (there, back) in zip(ways, medians, strict=True)]
         once = "newest window only; the page on both directions compares all"
-        which = f" of {'–'.join(ways[0][0])}" if len(ways) == 1 else f" of {plain(len(ways))} pairs"
+        which = f" of {_name(ways[0][0])}" if len(ways) == 1 else f" of {plain(len(ways))} pairs"
         once = once if is_window else f"{refs[0].value.removesuffix('_ns')}s of one run each: not testable"
         return _measured_once(of_pairs, refs, once, which if one_way else "")
     different = compared[compared["verdict"] == "different"]
@@ -275,7 +301,9 @@ def _directions(
         most = different.sort_values("ratio", ascending=False, kind="stable").head(1)
         (row,) = most.to_dict("records")
         number = Linked(f"{plain(row['ratio'])} times", *refs, bold=False)
-        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))})."
+        # A round trip crosses both directions.
+        why = "a difference between the initiating hosts"
+        end = f" as long as its reverse{in_drift(most)} ({interval_words(row, len(ways))}; {why})."
         return f" {row['large']} takes ", number, end
     if all(both.verdict == "equivalent" for both in found):
         bound = Linked(at_most([*compared["inner_low"], *compared["inner_high"]]), *refs, bold=False)
@@ -315,21 +343,16 @@ def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Link
     low, high = min(map(min, across.values())), max(map(max, across.values()))
     near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
     far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
-    names = [
-        f" ({'–'.join(pairs[0])})" if len(pairs) == 1 else f" ({plain(len(pairs))} pairs)" for pairs in (near, far)
-    ]
+    names = [f" ({_name(pairs[0])})" if len(pairs) == 1 else f" ({plain(len(pairs))} pairs)" for pairs in (near, far)]
     return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
 
 
-def _by_region(runs: pd.DataFrame, pair_of: Mapping[str, Pair]) -> dict[str, list[Pair]]:
-    """Return the pairs of zones of each region; nothing unless all pairs lie within one of several regions."""
-    ends = runs[runs["path"].isin(pair_of)].drop_duplicates("path")[["path", "region", "peer_region"]]
-    if not (ends["region"].eq(ends["peer_region"]).all() and ends["region"].nunique() > 1):
-        return {}
+def _by_region(across: Iterable[Pair]) -> dict[str, list[Pair]]:
+    """Return the pairs of zones of each region or scenario; nothing unless all lie within one of several."""
     found: dict[str, list[Pair]] = {}
-    for path, region in zip(ends["path"], ends["region"], strict=True):
-        found.setdefault(str(region), []).append(pair_of[str(path)])
-    return {region: list(dict.fromkeys(pairs)) for region, pairs in found.items()}
+    for pair in across:
+        found.setdefault(pair[2], []).append(pair)
+    return found if len(found) > 1 and "" not in found else {}
 
 
 def _spread(items: Sequence[_Item], most: int = _MOST_DRAWN) -> list[_Item]:

@@ -59,6 +59,24 @@ def rank_methods(measured: Iterable[Measured]) -> list[str]:
     return sorted(groups, key=weight, reverse=True)
 
 
+def as_measured(levels: pd.DataFrame) -> list[Measured]:
+    """Return what each condition adds to its method, by which methods are ranked; reported numbers are a method apart.
+
+    ``levels``: rows of `azlatency.stats.placement.conditions`.
+    """
+    return [
+        Measured(
+            row["method"] if row["origin"] == "log" else f"{row['method']} as reported",
+            row["path"],
+            1 if pd.isna(row["n"]) else row["n"],
+            row["packets"],
+            row["placement"],
+            row["value"] == "median_ns",
+        )
+        for row in levels.to_dict("records")
+    ]
+
+
 def measured_runs(runs: pd.DataFrame) -> list[Measured]:
     """Return an entry per run of a frame with ``method`` and, where it has them, ``path``, ``n`` and ``placement``.
 

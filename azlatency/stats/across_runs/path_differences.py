@@ -47,16 +47,18 @@ def path_differences(
     value: str | None = None,
     *,
     group_of: Mapping[str, str] | None = None,
+    within: Mapping[str, str] | None = None,
     confidence: float = 0.95,
 ) -> PathDifferences:
     """Compare paths of one method with each other.
 
     ``runs`` of each path: a frame with the column ``value``, or one number per run in ns. Paths of one group
-    (``group_of``, such as a pair of zones) are not compared. All statements together hold at the level ``confidence``.
+    (``group_of``, such as a pair of zones) are not compared, nor are paths of two parts (``within``, such as a region).
+    All statements together hold at the level ``confidence``.
 
     ``pairs`` of the result: a row per compared pair, the largest ratio first: ``large`` ÷ ``small`` as in
-    `azlatency.compare`, and ``family``, the number of pairs whose statements hold together. Up to 20 paths, every two
-    are compared; of more, each with its neighbours in size, the smallest and the largest, and those at the ends.
+    `azlatency.compare`, and ``family``, the number of pairs whose statements hold together. Up to 20 paths (of a part),
+    every two are compared; of more, each with its neighbours in size, the smallest, the largest and those at the ends.
     ``decisive``: the row that a statement about all paths is made from, if there are two paths: the largest ratio of
     two different paths, else the largest that cannot be told from 1, else the one whose interval reaches farthest from
     1. ``verdict``: that statement. ``paths``: ``path``, ``n`` runs and the median run (``estimate``), smallest first;
@@ -71,9 +73,12 @@ def path_differences(
     paths = _paths(runs, values, value)
     medians = paths[paths["flags"] == ""].set_index("path")["estimate"].to_dict()
     groups = {path: (group_of or {}).get(path, path) for path in medians}
-    family = math.comb(len(medians), 2) - sum(math.comb(count, 2) for count in Counter(groups.values()).values())
+    parts: dict[str, list[str]] = {}
+    for path in medians:
+        parts.setdefault((within or {}).get(path, ""), []).append(path)
+    family = sum(_count(part, groups) for part in parts.values())
     spreads = spreads_of_pairs([(values[path],) for path in runs if path in medians], [0] * len(medians))
-    compared = [pair for pair in _pairs(list(medians)) if groups[pair[0]] != groups[pair[1]]]
+    compared = [pair for part in parts.values() for pair in _pairs(part) if groups[pair[0]] != groups[pair[1]]]
     compared.sort(key=lambda pair: medians[pair[0]] / medians[pair[1]])
     # Without a reason against pooling the runs of all paths, there is none against those of two: this saves most of the
     # time of a study with many paths.
@@ -93,17 +98,23 @@ def path_differences(
         named = setting._replace(what=f"{large} against {small}", labels={"large": large, "small": small})
         found.append(compare_sides(sides, named, spread) | {"family": family})
     pairs = pd.DataFrame(found, columns=["large", "small", *COMPARISON, "family"])
-    decisive = _decisive(pairs, _at_ends(list(medians)))
-    return PathDifferences(_verdict(decisive, paths), decisive, pairs, paths)
+    decisive = _decisive(pairs, [path for part in parts.values() for path in _at_ends(part)])
+    verdict = _verdict(decisive, paths, max(map(len, parts.values()), default=0))
+    return PathDifferences(verdict, decisive, pairs, paths)
 
 
 def differences_by_path(
-    runs: pd.DataFrame, method: str, value: str, *, group_of: Mapping[str, str] | None = None
+    runs: pd.DataFrame,
+    method: str,
+    value: str,
+    *,
+    group_of: Mapping[str, str] | None = None,
+    within: Mapping[str, str] | None = None,
 ) -> PathDifferences:
     """Compare the paths of one method of a frame with one row per run, as returned by `azlatency.latency`."""
     chosen = runs[(runs["method"] == method) & runs[value].notna()]
     by_path = {str(path): group for path, group in grouped(chosen, "path")}
-    return path_differences(by_path, value, group_of=group_of)
+    return path_differences(by_path, value, group_of=group_of, within=within)
 
 
 def cannot_tell(found: PathDifferences, first: str, second: str) -> bool:
@@ -126,6 +137,12 @@ def _paths(runs: Mapping[str, RunData], values: Mapping[str, RunValues], value: 
         rows.append((path, count, median(found.values) if len(found.values) else math.nan, " ".join(flags)))
     paths = pd.DataFrame(rows, columns=["path", "n", "estimate", "flags"])
     return paths[paths["n"] > 0].sort_values(["estimate", "path"], kind="stable", ignore_index=True)
+
+
+def _count(paths: Sequence[str], groups: Mapping[str, str]) -> int:
+    """Return how many pairs of paths there are, without those of one group."""
+    sizes = Counter(groups[path] for path in paths).values()
+    return math.comb(len(paths), 2) - sum(math.comb(size, 2) for size in sizes)
 
 
 def _pairs(paths: Sequence[str]) -> list[tuple[str, str]]:
@@ -159,12 +176,12 @@ def _decisive(pairs: pd.DataFrame, at_ends: Sequence[str]) -> pd.DataFrame:
     return tested.loc[[reach.idxmax()]]
 
 
-def _verdict(decisive: pd.DataFrame, paths: pd.DataFrame) -> PathVerdict:
-    """Return what may be said of all paths."""
+def _verdict(decisive: pd.DataFrame, paths: pd.DataFrame, most: int) -> PathVerdict:
+    """Return what may be said of all paths; ``most``: the paths of the largest part."""
     flags = paths["flags"]
     if decisive.empty:
         return "refused" if (~flags.isin(["", "no_replication"])).any() else "once"
     verdict = decisive["verdict"].item()
     if verdict == "different":
         return "different"
-    return "inconclusive" if verdict == "inconclusive" or (flags == "").sum() > _MOST else "equivalent"
+    return "inconclusive" if verdict == "inconclusive" or most > _MOST else "equivalent"

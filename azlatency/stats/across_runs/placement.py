@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from azlatency.stats.across_runs.comparison import Setting, Sides, blank, compare_family
-from azlatency.stats.across_runs.main_method import Measured, rank_methods
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.run_values import RunValues, refusals, run_values
 from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typical_runs
 from azlatency.stats.across_runs.zone_pairs import is_own_zone, pair_of_ends
@@ -169,24 +169,6 @@ def _frame(rows: list[dict[str, Any]], columns: list[str]) -> pd.DataFrame:
     texts = {name: frame[name].astype(object).fillna("").astype("str") for name in _TEXTS if name in frame}
     numbers = {name: frame[name].astype(_TYPES.get(name, "float64")) for name in columns if name not in _TEXTS}
     return frame.assign(**texts, **numbers)
-
-
-def as_measured(levels: pd.DataFrame) -> list[Measured]:
-    """Return what each condition adds to its method, by which methods are ranked; reported numbers are a method apart.
-
-    ``levels``: rows of `conditions`.
-    """
-    return [
-        Measured(
-            row["method"] if row["origin"] == "log" else f"{row['method']} as reported",
-            row["path"],
-            1 if pd.isna(row["n"]) else row["n"],
-            row["packets"],
-            row["placement"],
-            row["value"] == "median_ns",
-        )
-        for row in levels.to_dict("records")
-    ]
 
 
 def run_values_of(levels: pd.DataFrame, runs: pd.DataFrame) -> dict[int, RunValues]:

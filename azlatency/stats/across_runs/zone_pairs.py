@@ -8,13 +8,15 @@ from typing import Any
 
 import pandas as pd
 
+from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 from azlatency.studies.store.study import Study
 
-_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids", "step"]
+_COLUMNS = ["first", "second", "path", "method", "value", "quantity", "run_ids", "step", "within"]
 
 
 def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.DataFrame:
@@ -25,8 +27,9 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
     One row per run, without those on one host: the names of both zones (``first`` and ``second``, sorted; equal inside
     one zone; a region stands for a zone that is not stated), ``path``, ``method``, ``value`` in ns, what it is
     (``quantity``: ``"mean RTT, qperf"``), the run (``run_ids``) and the step of the printed values (``step``, 0: not
-    known). Reported numbers have no path and no run.
-    ``method`` is empty unless all runs have the same.
+    known). Reported numbers have no path and no run. ``within``: what names a path besides its zones, if that differs
+    between paths of two zones: the region, VM sizes, a scenario of several pairs ("westeurope"; empty: nothing).
+    ``method``: of several, that which says most about all paths; empty for reported numbers and TCP connects.
     """
     if levels.empty:
         return _frame(_connects(study))
@@ -36,12 +39,12 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
         rows = study.reported
         rows = rows[(rows["metric"] == "rtt_mean") & rows["segment"].isna()]
         return _frame((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
-    methods = set(levels["method"])
-    chosen = runs[runs["method"].isin(methods) & runs["path"].isin(levels["path"])]
+    method = rank_methods(as_measured(levels))[0]
+    chosen = runs[(runs["method"] == method) & runs["path"].isin(levels["path"])]
     chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
-    quantity += ", several settings" if len(methods) > 1 else ""
+    if levels["method"].nunique() > 1:
+        quantity = f"{column.removesuffix('_ns')} RTT, {method}"
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
-    method = methods.pop() if len(methods) == 1 else ""
     return pairs.assign(method=method, step=resolution_of(chosen, column))
 
 
@@ -58,8 +61,30 @@ def _frame(rows: Iterable[tuple[Any, float, str, str]]) -> pd.DataFrame:
     for row, value, quantity, run_id in rows:
         first, second = sorted((_end(row, ""), _end(row, "peer_")))
         if first and second:
-            known.append((first, second, str(row["path"]) if run_id else "", "", value, quantity, run_id, 0.0))
-    return pd.DataFrame(known, columns=_COLUMNS)
+            path = str(row["path"]) if run_id else ""
+            known.append((first, second, path, "", value, quantity, run_id, 0.0, _besides_zones(row, first, second)))
+    return _with_parts(pd.DataFrame(known, columns=_COLUMNS))
+
+
+def _besides_zones(row: Any, *zones: str) -> tuple[str, ...]:
+    """Return the regions, VM sizes and scenario of a run, as far as its zones do not say them."""
+    regions, sizes = (
+        {name for name in (row.get(column), row.get(f"peer_{column}")) if isinstance(name, str)}
+        for column in ("region", "vm_size")
+    )
+    path = NetworkPath.parse(str(row.get("path", "")))
+    scenario = path.scenario if path.shared and path.scenario else ""
+    return "–".join(sorted(regions - {*zones})), "–".join(sorted(sizes)), scenario
+
+
+def _with_parts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name in ``within`` what differs between paths of two zones; a scenario of each pair is another name of it."""
+    parts = pd.DataFrame(list(frame["within"]), columns=["region", "vm_size", "scenario"], index=frame.index)
+    pairs = frame[["first", "second"]].join(parts)[frame["first"] != frame["second"]].drop_duplicates()
+    differ = [name for name in parts if pairs[name].nunique() > 1]
+    if pairs.drop_duplicates(["scenario", "first", "second"])["scenario"].is_unique:
+        differ = [name for name in differ if name != "scenario"]
+    return frame.assign(within=[", ".join(filter(None, row)) for row in parts[differ].to_numpy().tolist()])
 
 
 def medians_by_path(pairs: pd.DataFrame) -> pd.DataFrame:

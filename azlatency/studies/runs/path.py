@@ -27,6 +27,16 @@ def route(*names: str) -> str:
     return _ARROW.join(names)
 
 
+def with_label(path: str, labels: Sequence[str]) -> str:
+    """Return the name of a path after the one label of its runs that it does not say.
+
+    Addresses that change with every run, such as those of pods, say less than the names of files.
+    """
+    if len(labels) == 1 and not path.startswith(labels[0]) and _ARROW in path and ": " not in path:
+        return f"{labels[0]}: {path}"
+    return path
+
+
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
     """One end of a path, as far as log and manifest describe it: host name or address, region and zone.

@@ -322,6 +322,68 @@ def test_a_path_that_another_method_measured_too_is_not_said_to_be_measured_once
     assert plain_sentence(card.inference).startswith("Each value comes from one run, so this describes ")
 
 
+def _card_of_two_regions(tmp_path: Path, pattern: str, factors: dict[str, float]) -> Card:
+    """Return the card of zones 1–2 and 1–3 of two regions, five pings each; ``factors``: of zone 3 by region."""
+    for region, level in (("francecentral", 0.5), ("japaneast", 1.0)):
+        for peer, factor in ((2, 1.0), (3, factors[region])):
+            for run in range(5):
+                folder = tmp_path / region / f"az1-az{peer}"
+                folder.mkdir(parents=True, exist_ok=True)
+                times = (factor * (level + 0.001 * (run + step)) for step in range(3))
+                (folder / f"ping_{run}.txt").write_text(ping("10.0.0.9", *times), "utf-8")
+    (tmp_path / "study.toml").write_text(
+        f'[study]\npattern = "{pattern}/az{{zone}}-az{{peer_zone}}/ping_{{repeat}}.txt"\n'
+    )
+    return summary.make_card(in_memory(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["region", "scenario"])
+def test_pairs_of_zones_are_compared_within_a_region_only(tmp_path: Path, name: str) -> None:
+    equal = _card_of_two_regions(tmp_path / "equal", f"{{{name}}}", {"francecentral": 1.0, "japaneast": 1.0})
+    assert said(equal).startswith(f"No difference between the pairs within any of 2 {name}s (at most **")
+    # The medians of the middle runs are 503 and 1003 µs.
+    assert [(dot.label, dot.text) for dot in equal.dots] == [
+        ("francecentral 1 – 2", "503 µs"),
+        ("francecentral 1 – 3", "503 µs"),
+        ("japaneast 1 – 2", "1,003 µs"),
+        ("japaneast 1 – 3", "1,003 µs"),
+    ]
+    one = _card_of_two_regions(tmp_path / "one", f"{{{name}}}", {"francecentral": 1.5, "japaneast": 1.0})
+    assert said(one).startswith("The pairs within francecentral differ: francecentral")
+    assert "takes **1.5 times** as long as" in said(one) and "; japaneast" in said(one)
+
+
+#: netperf between pods, with the lines that a script prints above each run.
+PODS = """\
+=== zone-{} -> zone-{} ===
+$ kubectl exec netperf-{} -- netperf -H {} -t TCP_RR -l 10
+MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to {} () port 0 AF_INET : first burst 0
+Local /Remote
+Socket Size   Request  Resp.   Elapsed  Trans.
+Send   Recv   Size     Size    Time     Rate
+bytes  Bytes  bytes    bytes   secs.    per sec
+
+16384  131072 1        1       10.00    {:.2f}
+16384  131072
+"""
+
+
+def test_a_card_says_the_labels_of_pods_as_the_terminal_does(tmp_path: Path) -> None:
+    runs = (("a", "b", "x2k4q", "10.244.2.8", 2500.0), ("a", "c", "x2k4q", "10.244.3.9", 1250.0))
+    log = "".join(
+        PODS.format(zone, peer, pod, host, host, rate + step)
+        for step in (0.0, 0.1, 0.2)
+        for zone, peer, pod, host, rate in runs
+    )
+    (tmp_path / "out.log").write_text(log, "utf-8")
+    text = said(card := summary.make_card(in_memory(tmp_path)))
+    # 1 s / 2500.1 and 1 s / 1250.1
+    assert text.startswith("The paths differ: zone-a -> zone-c: netperf-x2k4q → 10.244.3.9 takes **2 times** as long ")
+    assert [dot.label.split(":")[0] for dot in card.dots] == ["zone-a -> zone-b", "zone-a -> zone-c"]
+    assert "zone-a -> zone-b: netperf-x2k4q → 10.244.2.8" in plain_sentence(card.inference)
+    assert "zone-a -> zone-c: netperf-x2k4q" in " ".join(azlatency(tmp_path / "out.log").stdout.split())
+
+
 def test_connect_times_are_not_called_round_trips() -> None:
     card = load_card("westeurope-psping")
     assert "TCP connection took at least **2.08 ms**" in said(card) and "RTT" not in card.axis
@@ -447,6 +509,20 @@ def test_the_ranges_of_both_directions_are_named_and_equal_on_the_first_page(tmp
     assert plain_sentence(card.readers["replicas"]) == (
         "1–2 461–463 µs (typical runs of both directions) and 1–3 481–485 µs (typical runs of both directions)"
     )
+
+
+def test_round_trips_that_differ_by_direction_differ_by_their_initiators(tmp_path: Path) -> None:
+    """Middle runs: 1.004 ms from 1 to 2, 1.104 ms back, 1.004 ms from 1 to 3."""
+    for ends, middle in (("az1-az2", 1.0), ("az2-az1", 1.1), ("az1-az3", 1.0)):
+        (tmp_path / ends).mkdir()
+        for run in range(7):
+            text = ping(f"10.0.0.{ends[-1]}", *(middle + 0.001 * (3 * run % 7 + step) for step in range(3)))
+            (tmp_path / ends / f"ping_{run}.txt").write_text(text, "utf-8")
+    manifest = '[study]\npattern = "az{zone}-az{peer_zone}/ping_{repeat}.txt"\n'
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    text = said(summary.make_card(in_memory(tmp_path)))
+    found = re.search(r"takes 1\.1 times as long as its reverse \(95 % CI [^;]*; (.*?)\)\.", text)
+    assert found is not None and found[1] == "a difference between the initiating hosts"
 
 
 def test_runs_that_the_answer_leaves_out_are_counted(tmp_path: Path) -> None:

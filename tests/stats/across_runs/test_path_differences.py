@@ -74,3 +74,20 @@ def test_both_directions_of_a_pair_are_not_compared() -> None:
     found = path_differences(runs, group_of={"a": "1–2", "b": "1–2", "c": "1–3", "d": "1–3"})
     assert len(found.pairs) == 4
     assert {*found.decisive[["large", "small"]].iloc[0]} in ({"a", "d"}, {"b", "c"})
+
+
+def test_paths_of_two_parts_are_not_compared_and_each_part_has_its_ends() -> None:
+    regions = {"a": "near", "b": "near", "c": "far", "d": "far"}
+    found = path_differences(_paths(1, 7, (1.0, 1.5, 3.0, 3.0)), within=regions)
+    assert {*zip(found.pairs["large"], found.pairs["small"], strict=True)} <= {("b", "a"), ("c", "d"), ("d", "c")}
+    assert (found.pairs["family"] == 2).all() and found.verdict == "different"
+    assert tuple(found.decisive[["large", "small"]].iloc[0]) == ("b", "a")
+    # The part in the middle of all sizes is compared, too.
+    many = {
+        f"{part}{path}": _paths(path, 7, (level,))["a"]
+        for part, level in enumerate((1.0, 2.0, 3.0))
+        for path in range(6)
+    }
+    many["15"] = [2 * value for value in many["15"]]
+    found = path_differences(many, within={path: path[0] for path in many})
+    assert found.decisive["large"].item() == "15" and (found.pairs["family"] == 45).all()

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
-from helpers.studies import load
+from helpers.studies import in_memory, load
+from studies.runs.test_run_table import ping
 
 import azlatency as az
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, short_pair, zones_of
@@ -30,6 +33,24 @@ def test_the_typical_run_of_a_pair_is_that_of_each_direction() -> None:
     medians = of_method.groupby("path")["median_ns"].median()
     typical = medians_by_path(found)["value"]
     assert sorted(typical) == sorted(medians[list(found["path"].unique())]) and len(found) > len(typical) == 2
+
+
+def test_sizes_of_messages_are_not_pooled(tmp_path: Path) -> None:
+    """Both pairs take 0.195 ms with 56 B and 0.275 ms with 1,400 B; most runs of 1–2 are of the larger size."""
+    for peer, counts in ((2, {56: 2, 1400: 6}), (3, {56: 6, 1400: 3})):
+        for size, count in counts.items():
+            for run in range(count):
+                text = ping("10.0.0.9", *[0.195 if size == 56 else 0.275] * (3 + run))
+                log = tmp_path / f"az1-az{peer}_{run}_{size}.txt"
+                log.write_text(text.replace("56(84)", f"{size}({size + 28})"), "utf-8")
+    (tmp_path / "study.toml").write_text('[study]\npattern = "az{zone}-az{peer_zone}_{repeat}_*.txt"\n', "utf-8")
+    study = in_memory(tmp_path)
+    runs = az.latency(study)
+    levels = az.stats.placement.widest(az.stats.placement.conditions(study, runs))
+    found = az.stats.zone_pairs(study, runs, levels)
+    assert {*levels["method"]} == {"ping 56 B", "ping 1400 B"}
+    assert {*found["method"]} == {"ping 1400 B"} and {*found["value"]} == {275e3} and len(found) == 9
+    assert {*found["quantity"]} == {"median RTT, ping 1400 B"}
 
 
 def test_reported_numbers_and_connect_times_have_edges_too() -> None:
