@@ -29,7 +29,7 @@ def test_nobody_is_asked_to_repeat_a_published_series() -> None:
 def test_two_changes_of_one_window_share_its_date() -> None:
     text = plain_sentence(changed_levels(load_history("ibm-cloud-regions"), az.latency(load("ibm-cloud-regions"))))
     assert text.startswith("Changed by 2025-11-09: Tokyo → Toronto, mean −28 ms")
-    assert " and Tokyo → Washington DC, mean −28 ms (−17 %) (16 of 110 series changed, 1 of " in text
+    assert " and Tokyo → Washington DC, mean −28 ms (−17 %) (16 of 110 series changed, 1 significant" in text
 
 
 def test_a_change_of_runs_in_an_assumed_order_does_not_lead() -> None:
