@@ -11,6 +11,7 @@ import pandas as pd
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 from azlatency.studies.store.study import Study
 
@@ -38,7 +39,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
         return _frame((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
     methods = set(levels["method"])
     chosen = runs[runs["method"].isin(methods) & runs["path"].isin(levels["path"])]
-    chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
+    chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host") & ~has_complete_repeat(chosen)]
     quantity += ", several settings" if len(methods) > 1 else ""
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())
     method = methods.pop() if len(methods) == 1 else ""

@@ -28,6 +28,24 @@ def is_incomplete(runs: pd.DataFrame) -> pd.Series:
     return runs["status"].isin(list(_INCOMPLETE))
 
 
+def has_complete_repeat(runs: pd.DataFrame, by: Sequence[str] = ("path", "method")) -> pd.Series:
+    """Return which runs were cut or failed where another run with the same values in ``by`` is complete.
+
+    Nothing is computed from them, nor do they decide which number of the others is.
+    """
+    if "status" not in runs.columns:
+        return pd.Series(data=False, index=runs.index)
+    incomplete = is_incomplete(runs)
+    return incomplete & ~incomplete.groupby([runs[name] for name in by], dropna=False).transform("all")
+
+
+def cut_in_words(cut: pd.DataFrame) -> tuple[str, ...]:
+    """Return the sentence that names runs that were cut or failed, and are left out, if there are any."""
+    files = cut["file"] if "file" in cut.columns else cut.index.astype(str)
+    names = dict.fromkeys(f"{file} ({_INCOMPLETE[status]})" for file, status in zip(files, cut["status"], strict=True))
+    return (f"{count_of(len(cut), 'run')} left out: {named([*names])}",) if names else ()
+
+
 def named(names: Sequence[str], most: int = _MOST) -> str:
     """Name a few files, paths or lines."""
     return ", ".join(map(printable, names[:most])) + (", …" if len(names) > most else "")
@@ -105,9 +123,7 @@ def used_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs whose times and rates are used; cut or failed ones only if no repeat of them is complete."""
     runs = client_runs(study)
     runs = runs[runs.index.isin(_with_time_or_rate(study))]
-    incomplete = is_incomplete(runs)
-    alone = incomplete.groupby([runs["path"], runs["method"]], dropna=False).transform("all")
-    return runs[~incomplete | alone]
+    return runs[~has_complete_repeat(runs)]
 
 
 def _with_time_or_rate(study: Study | Logs) -> set[str]:
