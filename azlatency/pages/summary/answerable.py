@@ -6,6 +6,7 @@ measurement that would answer it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 #: A percentile from here on describes the tail.
 _TAIL = 0.99
+#: The two ends in a label: ``use1-az1 -> use1-az2``, ``zone a to zone b``, ``db01-to-db02``.
+_ENDS = re.compile(r"(\S+?)\s*(?:-+>|=+>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s*(\S+)", re.IGNORECASE)
 #: Fewest intervals of a run that show whether it is stable.
 _MANY_INTERVALS = 60
 
@@ -38,7 +41,8 @@ class Unanswered(NamedTuple):
     """A question that a study cannot answer: the notebook that would, and what to measure.
 
     ``topic`` is what the card calls not measured; empty if only the summary lists the question. ``elsewhere``: another
-    page answers it, with numbers of a text, with the rate of each interval, or with the changes of a history.
+    page answers it, with numbers of a text, with the rate of each interval, with the changes of a history, or with
+    runs that only their labels tell apart.
     """
 
     page: str
@@ -87,6 +91,17 @@ def _has_both_directions(facts: _Facts) -> bool:
     names = zip(map(NetworkPath.parse, table["path"]), without_direction(table["method"]), strict=True)
     ends = {(path.ends, method) for path, method in names if path.ends}
     return any(((server, client), method) in ends for (client, server), method in ends if client != server)
+
+
+def _labels_name_both_directions(facts: _Facts) -> bool:
+    """Return whether labels that are no zones and ends of the data model name a pair in both directions."""
+    runs = client_runs(facts.study)
+    ends = {
+        (*(end.strip(".,:;()[]").casefold() for end in match.groups()), method)
+        for label, method in zip(runs["scenario"].fillna(""), without_direction(runs["method"]), strict=True)
+        for match in _ENDS.finditer(label)
+    }
+    return any(first != second and (second, first, method) in ends for first, second, method in ends)
 
 
 def _has_placements(facts: _Facts) -> bool:
@@ -208,6 +223,7 @@ def unanswered(study: Study) -> list[Unanswered]:
         "02_throughput": _has_time_series(facts) and bool(study.intervals["throughput_bit_s"].notna().any()),
         "09_before_after": _has_repeats(facts, FEWEST),
         "03_tail": _has_reported_p99(study.reported),
+        "04_zone_pair_asymmetry": _labels_name_both_directions(facts),
     }
     return [
         Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))

@@ -3,8 +3,10 @@ from __future__ import annotations
 from copy import copy
 from pathlib import Path
 
+import pytest
 from helpers.places import FIXTURES
 from helpers.studies import in_memory, load
+from studies.runs.test_run_table import ping
 
 from azlatency.pages.summary.answerable import tail_places, unanswered
 from azlatency.studies.store.study import Study
@@ -58,6 +60,29 @@ def test_the_classes_of_a_histogram_show_a_tail_if_they_hold_a_hundred_round_tri
     text = few.read_text("utf-8").replace("15 iterations", "305 iterations").replace("Sent = 10,", "Sent = 300,")
     (tmp_path / "many.log").write_text(text.replace("0.19\t7\n", "0.19\t297\n").replace("81920,", "2457600,"), "utf-8")
     assert "03" in pages(in_memory(few)) and "03" not in pages(in_memory(tmp_path / "many.log"))
+
+
+def of_labels(folder: Path, *labels: str) -> Study:
+    """Return runs that only labels tell apart."""
+    text = "\n".join(f"=== {label} ===\n{ping('10.0.0.9', 1.0, 1.1, 1.2)}" for label in labels)
+    (folder / "all.log").write_text(text, "utf-8")
+    return in_memory(folder / "all.log")
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_measured"),
+    [
+        (("zone-a -> zone-b", "zone-b -> zone-a"), True),
+        (("pod 1: zone-a ==> zone-b", "pod 2: zone-b ==> zone-a"), True),
+        (("az1 to az2", "az2 to az1"), True),
+        (("db01-to-db02", "db02-to-db01"), True),
+        (("zone-a -> zone-b", "zone-a -> zone-c"), False),
+        (("tomato az1", "az1 tomato"), False),
+    ],
+)
+def test_directions_that_labels_name_were_measured(tmp_path: Path, labels: tuple[str, str], is_measured: bool) -> None:
+    missing = {question.page[:2] for question in unanswered(of_labels(tmp_path, *labels)) if not question.elsewhere}
+    assert ("04" not in missing) == is_measured
 
 
 def test_placements_are_named_whose_runs_show_the_tail(cni: Study) -> None:
