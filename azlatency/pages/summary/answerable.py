@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _TAIL = 0.99
 #: The two ends in a label: ``use1-az1 -> use1-az2``, ``zone a to zone b``, ``db01-to-db02``.
 _ENDS = re.compile(r"(\S+?)\s*(?:-+>|=+>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s*(\S+)", re.IGNORECASE)
+#: What a study did not measure if no run or series lasts so long.
+STABILITY, _HOUR_S = "stability over hours", 3600
 #: Fewest intervals of a run that show whether it is stable.
 _MANY_INTERVALS = 60
 
@@ -116,6 +118,20 @@ def _has_time_series(facts: _Facts) -> bool:
     return _has_samples(facts) or bool((intervals >= _MANY_INTERVALS).any()) or "failed_at" in facts.reported
 
 
+def spans_hours(study: Study) -> bool:
+    """Return whether a run, or the runs of one path and method, last for hours, or a text says when connections broke.
+
+    A recording of a second has a page on stability, too.
+    """
+    if len(study.reported) and (study.reported["metric"] == "failed_at").any():
+        return True
+    runs = client_runs(study)
+    if (runs["duration_ns"] >= _HOUR_S * 1e9).any():
+        return True
+    starts = grouped(runs, ["path", "method"])["started_at"]
+    return bool(((starts.max() - starts.min()).dt.total_seconds() >= _HOUR_S).any())
+
+
 def _has_repeats(facts: _Facts, fewest: int = 2) -> bool:
     """Return whether a path was measured so many times with one method."""
     return any(
@@ -165,7 +181,7 @@ _PAGES = (
     ),
     _Page(
         "07_stability", _has_time_series, "Is a path stable over hours?",
-        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", "stability over hours",
+        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", STABILITY,
     ),
     _Page(
         "08_tool_agreement",
@@ -196,7 +212,7 @@ def _has_reported_p99(reported: pd.DataFrame) -> bool:
 
 
 def tail_places(study: Study) -> tuple[str, str]:
-    """Name the placements with a run that shows more of the tail than p99, and those whose runs show no more.
+    """Name the placements with a run that shows more of the tail than p99; and what was not measured in the others.
 
     Nothing of a study without a tail: that is a question of its own.
     """
@@ -210,9 +226,16 @@ def tail_places(study: Study) -> tuple[str, str]:
     placements = facts.latency_runs["placement"]
     shown = {*placements[placements.index.isin(deep)]}
     every = [place for place in NEAR_TO_FAR[1:] if place in {*placements}]
-    parts = ([PLACES[place] for place in every if (place in shown) is measured] for measured in (True, False))
-    measured, missing = map(join_words, parts)
-    return measured, missing
+    percentiles = {*placements[facts.latency_runs["p99_ns"].notna()]}
+    rest = [place for place in every if place not in shown]
+    parts = (
+        [place for place in every if place in shown],
+        [place for place in rest if place not in percentiles],
+        [place for place in rest if place in percentiles],
+    )
+    measured, few, some = (join_words(PLACES[place] for place in part) for part in parts)
+    missing = [f"the tail {few}"] * bool(few) + [f"the tail beyond p99 {some}"] * bool(some)
+    return measured, ", ".join(missing)
 
 
 def unanswered(study: Study) -> list[Unanswered]:

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import math
 from copy import copy
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.places import FIXTURES
 from helpers.studies import in_memory, load
 from studies.runs.test_run_table import ping
 
-from azlatency.pages.summary.answerable import tail_places, unanswered
+from azlatency.pages.summary.answerable import spans_hours, tail_places, unanswered
+from azlatency.studies.drafts.draft import draft
 from azlatency.studies.store.study import Study
 
 
@@ -93,7 +96,40 @@ def test_placements_are_named_whose_runs_show_the_tail(cni: Study) -> None:
     quantiles = cni.quantiles
     cut = copy(cni)
     cut.__dict__["quantiles"] = quantiles[~(quantiles["run_id"].isin(own) & (quantiles["q"] > 0.99))]
-    assert tail_places(cut) == ("across zones", "in one zone")
+    assert tail_places(cut) == ("across zones", "the tail beyond p99 in one zone")
+
+
+@pytest.mark.parametrize(
+    ("packets", "missing"), [(5, "the tail across zones"), (100, "the tail beyond p99 across zones")]
+)
+def test_few_packets_show_no_tail_at_all(tmp_path: Path, packets: int, missing: str) -> None:
+    """A p99 needs a hundred packets."""
+    (tmp_path / "z1-z2.log").write_text(ping("10.0.0.9", *[1.0] * packets), "utf-8")
+    study = in_memory(tmp_path / "z1-z2.log")
+    assert tail_places(study.described(draft("mine", study))) == ("", missing)
+
+
+@pytest.mark.parametrize(
+    ("starts", "seconds", "expected"),
+    [(("2026-09-01 10:00", "2026-09-01 10:59"), 60, False), (("2026-09-01 10:00", "2026-09-01 11:00"), 60, True),
+     ((None, None), 3600, True), ((None, None), None, False)],
+)  # fmt: skip
+def test_runs_of_minutes_show_no_stability_over_hours(
+    tmp_path: Path, starts: tuple[str | None, str | None], seconds: int | None, expected: bool
+) -> None:
+    for number in (1, 2):
+        (tmp_path / f"ping_{number}.log").write_text(ping("10.0.0.9", 1.0, 1.1), "utf-8")
+    study = copy(in_memory(tmp_path))
+    runs = study.runs
+    lengths = pd.Series(math.nan if seconds is None else seconds * 1e9, runs.index)
+    times = pd.Series(pd.to_datetime([*starts], utc=True), runs.index).astype(runs["started_at"].dtype)
+    study.__dict__["runs"] = runs.assign(started_at=times, duration_ns=lengths)
+    assert spans_hours(study) == expected
+    assert "07" not in pages(study), "the page shows the packets of seconds, too"
+
+
+def test_a_text_that_says_when_connections_broke_spans_hours(echo: Study) -> None:
+    assert spans_hours(echo)
 
 
 def test_a_card_names_what_its_readers_look_for(cni: Study) -> None:
