@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _TAIL = 0.99
 #: The two ends in a label: ``use1-az1 -> use1-az2``, ``zone a to zone b``, ``db01-to-db02``.
 _ENDS = re.compile(r"(\S+?)\s*(?:-+>|=+>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s*(\S+)", re.IGNORECASE)
+#: A placement in the name of a scenario: ``ppg`` and ``noppg``.
+_PLACEMENT = re.compile(r"ppg|proximity|placement|av(?:ailability)?[-_ ]?set|same[-_ ]?host", re.IGNORECASE)
 #: What a study did not measure if no run or series lasts so long.
 STABILITY, _HOUR_S = "stability over hours", 3600
 #: Fewest intervals of a run that show whether it is stable.
@@ -111,6 +113,12 @@ def _has_placements(facts: _Facts) -> bool:
     rows = reported[reported["metric"] == "rtt_mean"] if len(reported) else reported
     settings = rows["scenario"].nunique() if len(rows) else 0
     return settings > 1 or facts.latency_runs["placement"].nunique() > 1
+
+
+def _scenarios_name_placements(facts: _Facts) -> bool:
+    """Return whether the names of several scenarios tell placements apart that the data model does not know."""
+    names = client_runs(facts.study)["scenario"].dropna().unique()
+    return len(names) > 1 and any(map(_PLACEMENT.search, names))
 
 
 def _has_time_series(facts: _Facts) -> bool:
@@ -247,6 +255,7 @@ def unanswered(study: Study) -> list[Unanswered]:
         "09_before_after": _has_repeats(facts, FEWEST),
         "03_tail": _has_reported_p99(study.reported),
         "04_zone_pair_asymmetry": _labels_name_both_directions(facts),
+        "05_placement": _scenarios_name_placements(facts),
     }
     return [
         Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))

@@ -88,6 +88,17 @@ def test_directions_that_labels_name_were_measured(tmp_path: Path, labels: tuple
     assert ("04" not in missing) == is_measured
 
 
+@pytest.mark.parametrize(
+    ("labels", "is_measured"),
+    [(("ppg", "noppg"), True), (("same host", "other rack"), True), (("ppg", "ppg"), False), (("5.15", "6.1"), False)],
+)
+def test_placements_that_scenarios_name_were_measured(
+    tmp_path: Path, labels: tuple[str, str], is_measured: bool
+) -> None:
+    missing = {question.page[:2] for question in unanswered(of_labels(tmp_path, *labels)) if not question.elsewhere}
+    assert ("05" not in missing) == is_measured
+
+
 def test_placements_are_named_whose_runs_show_the_tail(cni: Study) -> None:
     """The sockperf logs of CNI print p99.9 and more in each placement; published means have no tail."""
     assert tail_places(cni) == ("in one zone and across zones", "")
