@@ -16,6 +16,8 @@ from azlatency.studies.store.study import Study
 
 #: Statuses of runs that do not repeat a complete one, in words.
 _INCOMPLETE = {"truncated": "cut", "failed": "failed", "no_data": "no data"}
+#: Why a run with replies has neither a mean nor a percentile.
+_BOUNDED = "RTTs below the resolution of the tool"
 #: Metrics that do not make a result: counts of probes.
 _COUNTS = ("sent", "received", "lost", "loss")
 #: Codes of the events of tables that every answer repeats, and what stands before them.
@@ -52,7 +54,10 @@ def named(names: Sequence[str], most: int = _MOST) -> str:
 
 
 def without_result(study: Study | Logs) -> dict[str, str]:
-    """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words."""
+    """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words.
+
+    Also for one of which only bounds are known, such as a ping whose replies took less than 1 ms: it has no value.
+    """
     runs, metrics = client_runs(study), study.metrics
     measured = _with_time_or_rate(study) | {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
     sent, received = (whole_run_values(metrics, name) for name in ("sent", "received"))
@@ -62,7 +67,10 @@ def without_result(study: Study | Logs) -> dict[str, str]:
             reasons[str(run_id)] = f"no reply: {plain(sent[run_id])} of {plain(sent[run_id])} lost"
         elif status in _INCOMPLETE:
             reasons[str(run_id)] = _INCOMPLETE[status]
-    return reasons
+    times = latency(study)
+    bounded = times.index[times[["mean_ns", "median_ns", "p99_ns"]].isna().all(axis=1)]
+    rates = {str(run_id).removesuffix(REVERSE) for run_id in throughput(study, sender_only=True).index}
+    return reasons | {str(run_id): _BOUNDED for run_id in bounded.difference([*rates])}
 
 
 def measured_otherwise(study: Study | Logs) -> list[str]:
