@@ -30,6 +30,7 @@ from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.within_run.histograms import METHOD
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import count_of, format_number, format_value, one_prefix, percent, percentile, plain
+from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import is_window
 
@@ -119,7 +120,7 @@ def order_of_runs(runs: pd.DataFrame, typical: pd.DataFrame, links: pd.DataFrame
 
 def _in_order(runs: pd.DataFrame, row: Row) -> pd.DataFrame:
     """Return the runs of a path and method in the order of measuring, with their median and the result of the test."""
-    of_method = runs[runs["method"] == row["method"]]
+    of_method = runs[(runs["method"] == row["method"]) & ~has_complete_repeat(runs)]
     column = value_column(of_method)
     of_path = of_method[(of_method["path"] == row["path"]) & of_method[column].notna()]
     found = pd.DataFrame({"value": run_values(of_path, column).values})
@@ -400,6 +401,7 @@ def find(runs: pd.DataFrame, medians: pd.DataFrame, means: pd.DataFrame, within:
     """
     if runs.empty:
         return Findings.of([info("No log of this study contains a latency.")])
+    runs = runs[~has_complete_repeat(runs)]
     both = [frame for frame in (medians, means) if len(frame)] or [medians]
     typical = pd.concat(both).drop_duplicates(["path", "method"])
     best = rank_methods(measured_runs(runs))[0]

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from azlatency.pages.summary.answerable import Unanswered, tail_places, unanswered
+from azlatency.pages.summary.answerable import STABILITY, Unanswered, spans_hours, tail_places, unanswered
 from azlatency.site.cards import CardView
 from azlatency.site.markdown import Heading, markdown, plain_text
 from azlatency.site.notebooks import notebook_files
@@ -65,7 +65,9 @@ class StudyView:
     unanswered: tuple[Unanswered, ...] = ()
     """Questions that its data cannot answer; these pages are not built."""
     tail: tuple[str, str] = ("", "")
-    """The placements whose tail beyond p99 was measured, and those of which it was not."""
+    """The placements whose tail beyond p99 was measured, and what was not measured of the tail in the others."""
+    spans_hours: bool = True
+    """Whether a run or a series of runs lasts for hours."""
 
     def chapters(self, chapters: Sequence[Chapter]) -> tuple[Chapter, ...]:
         """Select the chapters that have something to say about this study."""
@@ -101,9 +103,9 @@ class StudyView:
     @property
     def not_measured(self) -> list[str]:
         """What its cards name as not measured: what its manifest says, then what no page answers."""
-        tail = [f"the tail beyond p99 {self.tail[1]}"] if self.tail[1] else []
-        topics = (question.topic for question in self.unanswered if not question.elsewhere)
-        return [topic for topic in (self.stated_as_not_measured, *tail, *topics) if topic]
+        topics = [question.topic for question in self.unanswered if not question.elsewhere]
+        topics += [] if self.spans_hours or STABILITY in topics else [STABILITY]
+        return [topic for topic in (self.stated_as_not_measured, self.tail[1], *topics) if topic]
 
     @property
     def stated_as_not_measured(self) -> str:
@@ -325,6 +327,7 @@ def study_view(name: str) -> StudyView:
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),
         tail=tail_places(study),
+        spans_hours=spans_hours(study),
     )
 
 

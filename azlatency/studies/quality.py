@@ -101,7 +101,7 @@ def check(tables: Logs) -> list[Check]:
         ]
         of_source = tuple(dict.fromkeys(use for uses in measured for use in uses))
         tools = ", ".join(dict.fromkeys(run["tool"] for run in runs))
-        of_servers = bool(runs) and all(run["test"] == "server" for run in runs)
+        of_servers = bool(runs) and all(run.get("test") == "server" for run in runs)
         checks.append(_check_source(source, of_source, events, tools, of_servers=of_servers))
     return checks
 

@@ -189,7 +189,7 @@ def test_the_runs_that_are_assumed_are_those_that_are_used(tmp_path: Path) -> No
         "assumed: the last number in the names of these files counts repeats (5 runs); if it names a thing, add below "
         '[study]: pattern = "ping_{scenario}.log"',
         "1 run without a result left out: iperf.log (failed)",
-        "1 cut or failed run left out: ping_6.log",
+        "1 run left out: ping_6.log (cut)",
     ]
 
 

@@ -354,7 +354,7 @@ def test_the_number_of_runs_is_that_of_the_runs_used_and_the_others_are_named(cu
     assert all("7 → 5" in printed[form] for form in ("table", "markdown"))
     for form, text in printed.items():
         plain = html.unescape(text)
-        assert "1 cut or failed run left out: ping_6.log" in plain, form
+        assert "1 run left out: ping_6.log (cut)" in plain, form
         assert "after: 1 run without a result left out: ping_7.log (no reply: 12 of 12 lost)" in plain, form
 
 

@@ -258,6 +258,9 @@ def test_a_study_names_its_machines_and_what_nobody_measured() -> None:
     assert (canada.author, psping.author, zones.author) == ("author not named", "by mddazure", "by IBM Cloud")
     assert psping.facts[-2:] == ["VM size not said", "2024"] and zones.facts[0].startswith("2,175 published means (")
     assert pods.not_measured[0].startswith("what Azure CNI costs") and not psping.stated_as_not_measured
+    assert pods.not_measured.count("stability over hours") == 1
+    short = pages.StudyView(name="pings", info={}, contents=(), tail=("", "the tail across zones"), spans_hours=False)
+    assert short.not_measured == ["the tail across zones", "stability over hours"]
 
 
 def test_the_first_page_counts_runs_without_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,15 @@ def test_an_unusable_file_states_the_reason(tmp_path: Path) -> None:
     assert "no log of a known tool" in str(file_check)
 
 
+@pytest.mark.parametrize("lines", range(1, 15))
+def test_a_sockperf_log_that_ends_before_its_percentiles_is_checked(raw: Path, tmp_path: Path, lines: int) -> None:
+    """Without its command, such a run has no test."""
+    whole = (raw / "westeurope-availability-set-vs-zones" / "zone3-zone1" / "sockperf-m1400.log").read_text("utf-8")
+    (tmp_path / "cut.log").write_text("".join(whole.splitlines(keepends=True)[1 : 1 + lines]), "utf-8")
+    (file_check,) = check(az.parse(tmp_path / "cut.log"))
+    assert file_check.grade in ("useless", "limited") and file_check.remarks
+
+
 def test_a_table_of_medians_is_usable(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,p50\n1,2,0.5\n", "utf-8")
     [source] = expand(tmp_path / "t.csv")

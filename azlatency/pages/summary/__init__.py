@@ -36,6 +36,7 @@ from azlatency.studies.conclusions import conclusions as stated_conclusions
 from azlatency.studies.manifest.zones import zone_maps as maps_of
 from azlatency.studies.runs.assumptions import assumptions
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import cut_in_words, has_complete_repeat
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.run_table import STEP
 from azlatency.studies.runs.selection import newest_windows
@@ -66,7 +67,9 @@ def make_card(study: Study, levels: History | None = None) -> Card:
 
     ``levels``: as returned by `azlatency.history`, if it is known.
     """
-    runs, streams = latency(study), throughput(study, sender_only=True)
+    every = latency(study), throughput(study, sender_only=True)
+    runs, streams = (frame[~has_complete_repeat(frame)] for frame in every)
+    cut = pd.concat([frame.loc[has_complete_repeat(frame), ["file", "status"]] for frame in every])
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
     window = newest_window(newest) if len(newest) < len(runs) else ""
@@ -105,7 +108,7 @@ def make_card(study: Study, levels: History | None = None) -> Card:
             ]
         ),
         paths=pd.concat([_typical_round_trips(runs), _typical_runs(streams, "throughput_bit_s", "bit/s")]),
-        assumed=tuple(assumptions(study)),
+        assumed=(*assumptions(study), *cut_in_words(cut[~cut.index.duplicated()])),
         files=_files(study),
     )
 

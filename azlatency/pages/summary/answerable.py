@@ -6,6 +6,7 @@ measurement that would answer it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 
 #: A percentile from here on describes the tail.
 _TAIL = 0.99
+#: The two ends in a label: ``use1-az1 -> use1-az2``, ``zone a to zone b``, ``db01-to-db02``.
+_ENDS = re.compile(r"(\S+?)\s*(?:-+>|=+>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s*(\S+)", re.IGNORECASE)
+#: A placement in the name of a scenario: ``ppg`` and ``noppg``.
+_PLACEMENT = re.compile(r"ppg|proximity|placement|av(?:ailability)?[-_ ]?set|same[-_ ]?host", re.IGNORECASE)
+#: What a study did not measure if no run or series lasts so long.
+STABILITY, _HOUR_S = "stability over hours", 3600
 #: Fewest intervals of a run that show whether it is stable.
 _MANY_INTERVALS = 60
 
@@ -38,7 +45,8 @@ class Unanswered(NamedTuple):
     """A question that a study cannot answer: the notebook that would, and what to measure.
 
     ``topic`` is what the card calls not measured; empty if only the summary lists the question. ``elsewhere``: another
-    page answers it, with numbers of a text, with the rate of each interval, or with the changes of a history.
+    page answers it, with numbers of a text, with the rate of each interval, with the changes of a history, or with
+    runs that only their labels tell apart.
     """
 
     page: str
@@ -89,6 +97,17 @@ def _has_both_directions(facts: _Facts) -> bool:
     return any(((server, client), method) in ends for (client, server), method in ends if client != server)
 
 
+def _labels_name_both_directions(facts: _Facts) -> bool:
+    """Return whether labels that are no zones and ends of the data model name a pair in both directions."""
+    runs = client_runs(facts.study)
+    ends = {
+        (*(end.strip(".,:;()[]").casefold() for end in match.groups()), method)
+        for label, method in zip(runs["scenario"].fillna(""), without_direction(runs["method"]), strict=True)
+        for match in _ENDS.finditer(label)
+    }
+    return any(first != second and (second, first, method) in ends for first, second, method in ends)
+
+
 def _has_placements(facts: _Facts) -> bool:
     reported = facts.study.reported
     rows = reported[reported["metric"] == "rtt_mean"] if len(reported) else reported
@@ -96,9 +115,29 @@ def _has_placements(facts: _Facts) -> bool:
     return settings > 1 or facts.latency_runs["placement"].nunique() > 1
 
 
+def _scenarios_name_placements(facts: _Facts) -> bool:
+    """Return whether the names of several scenarios tell placements apart that the data model does not know."""
+    names = client_runs(facts.study)["scenario"].dropna().unique()
+    return len(names) > 1 and any(map(_PLACEMENT.search, names))
+
+
 def _has_time_series(facts: _Facts) -> bool:
     intervals = grouped(facts.study.intervals, "run_id").size()
     return _has_samples(facts) or bool((intervals >= _MANY_INTERVALS).any()) or "failed_at" in facts.reported
+
+
+def spans_hours(study: Study) -> bool:
+    """Return whether a run, or the runs of one path and method, last for hours, or a text says when connections broke.
+
+    A recording of a second has a page on stability, too.
+    """
+    if len(study.reported) and (study.reported["metric"] == "failed_at").any():
+        return True
+    runs = client_runs(study)
+    if (runs["duration_ns"] >= _HOUR_S * 1e9).any():
+        return True
+    starts = grouped(runs, ["path", "method"])["started_at"]
+    return bool(((starts.max() - starts.min()).dt.total_seconds() >= _HOUR_S).any())
 
 
 def _has_repeats(facts: _Facts, fewest: int = 2) -> bool:
@@ -150,7 +189,7 @@ _PAGES = (
     ),
     _Page(
         "07_stability", _has_time_series, "Is a path stable over hours?",
-        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", "stability over hours",
+        "Record every packet (ping -D, the echo test) or interval (iperf3 -i 1) for hours.", STABILITY,
     ),
     _Page(
         "08_tool_agreement",
@@ -181,7 +220,7 @@ def _has_reported_p99(reported: pd.DataFrame) -> bool:
 
 
 def tail_places(study: Study) -> tuple[str, str]:
-    """Name the placements with a run that shows more of the tail than p99, and those whose runs show no more.
+    """Name the placements with a run that shows more of the tail than p99; and what was not measured in the others.
 
     Nothing of a study without a tail: that is a question of its own.
     """
@@ -195,9 +234,16 @@ def tail_places(study: Study) -> tuple[str, str]:
     placements = facts.latency_runs["placement"]
     shown = {*placements[placements.index.isin(deep)]}
     every = [place for place in NEAR_TO_FAR[1:] if place in {*placements}]
-    parts = ([PLACES[place] for place in every if (place in shown) is measured] for measured in (True, False))
-    measured, missing = map(join_words, parts)
-    return measured, missing
+    percentiles = {*placements[facts.latency_runs["p99_ns"].notna()]}
+    rest = [place for place in every if place not in shown]
+    parts = (
+        [place for place in every if place in shown],
+        [place for place in rest if place not in percentiles],
+        [place for place in rest if place in percentiles],
+    )
+    measured, few, some = (join_words(PLACES[place] for place in part) for part in parts)
+    missing = [f"the tail {few}"] * bool(few) + [f"the tail beyond p99 {some}"] * bool(some)
+    return measured, ", ".join(missing)
 
 
 def unanswered(study: Study) -> list[Unanswered]:
@@ -208,6 +254,8 @@ def unanswered(study: Study) -> list[Unanswered]:
         "02_throughput": _has_time_series(facts) and bool(study.intervals["throughput_bit_s"].notna().any()),
         "09_before_after": _has_repeats(facts, FEWEST),
         "03_tail": _has_reported_p99(study.reported),
+        "04_zone_pair_asymmetry": _labels_name_both_directions(facts),
+        "05_placement": _scenarios_name_placements(facts),
     }
     return [
         Unanswered(page.name, page.question, page.measure, page.topic, elsewhere.get(page.name, False))

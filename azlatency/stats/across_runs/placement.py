@@ -19,6 +19,7 @@ from azlatency.stats.across_runs.typical_run import PathRuns, kind_of_test, typi
 from azlatency.stats.across_runs.zone_pairs import is_own_zone, pair_of_ends
 from azlatency.stats.rows import COMPARISON, joined
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.store.study import Study
 
 Row = Mapping[str, Any]
@@ -69,7 +70,7 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
     (``resolution``, ns; NaN if unknown), and the typical run: ``estimate``, ``low`` and ``high`` in ns, ``n`` runs
     (Int64), ``flags`` and ``run_ids``. ``superseded``: what a text reports for the run of this log; the log counts, and
     the reported number has no row. ``packets``: those of all runs.
-    Reported means of a segment are left out.
+    Reported means of a segment are left out, and cut or failed runs of which a repeat is complete.
     """
     logged, reported = _logged(runs, confidence), _reported(study.reported)
     texts = {(row["path"], row["kind"]): row["lowest"] for row in reported}
@@ -84,6 +85,7 @@ def conditions(study: Study, runs: pd.DataFrame, *, confidence: float = 0.95) ->
 
 
 def _logged(runs: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
+    runs = runs[~has_complete_repeat(runs)]
     whole = grouped(runs, "method")["median_ns"].apply(lambda medians: medians.notna().all()) if len(runs) else {}
     rows, measured_runs = [], []
     for (path, method), group in grouped(runs, ["path", "method"]):

@@ -22,7 +22,7 @@ from azlatency.logs.schema import refuse_foreign
 from azlatency.stats.arrays import FloatArray
 from azlatency.studies.format import count_of, did_you_mean, natural_key
 from azlatency.studies.runs.key import differing
-from azlatency.studies.runs.left_out import is_incomplete, named
+from azlatency.studies.runs.left_out import cut_in_words, is_incomplete
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -176,9 +176,9 @@ def run_values(data: RunData, value: str | None = None, unit: str | None = None)
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if is_frame(data):
-        column = value_column(data, value)
         assumed = tuple(sorted(code for text in _distinct([data], "assumed") for code in text.split()))
         data, notes = _complete(data)
+        column = value_column(data, value)
         # To sort all columns of a run table takes several times longer; one run is in order.
         data, order = in_time_order(only_values(data, column) if len(data) > 1 else data)
         resolution = resolution_of(data, column)
@@ -229,8 +229,7 @@ def _complete(runs: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
     cut = is_incomplete(runs)
     if not cut.any() or cut.all():
         return runs, ()
-    names = list(dict.fromkeys(runs.loc[cut, "file"])) if "file" in runs.columns else list(runs.index[cut])
-    return runs[~cut], (f"{count_of(int(cut.sum()), 'cut or failed run')} left out: {named(names)}",)
+    return runs[~cut], cut_in_words(runs[cut])
 
 
 def in_time_order(runs: pd.DataFrame) -> tuple[pd.DataFrame, Order]:

@@ -41,6 +41,7 @@ from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import ESTIMATE, Row, blank_estimate, joined
 from azlatency.stats.within_run.order_statistics import order_statistic_ranks
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import cut_in_words, has_complete_repeat
 
 #: Reasons against an estimate that leave the values of the runs comparable: their range describes them.
 _DESCRIBED = frozenset({"no_replication", "incomplete_runs", "overlapping_runs", "doubtful_number"})
@@ -288,6 +289,9 @@ def summarize(
     columns_of_none = [*keys, *ESTIMATE, *DIAGNOSTICS, *_SHARED, "value"]
     if not len(runs):
         return pd.DataFrame(columns=columns_of_none)
+    cut = has_complete_repeat(runs, keys)
+    of_cut = {group_keys: cut_in_words(group) for group_keys, group in grouped(runs[cut], keys)}
+    runs = runs[~cut]
     if value is not None:
         runs = runs[runs[value_column(runs, value)].notna()]
     columns = {method: _common_column(group, keys, value) for method, group in grouped(runs, "method")}
@@ -306,8 +310,8 @@ def summarize(
         if "placement" in measured.columns:
             labels["placement"] = measured["placement"].iloc[0]
         values, refused = run_values(measured, column, unit or unit_of(column)), refusals([measured], column)
-        if value is None:
-            values = replace(values, notes=values.notes + without_value(len(group) - len(measured), column))
+        missing = without_value(len(group) - len(measured), column) if value is None else ()
+        values = replace(values, notes=(*values.notes, *of_cut.get(group_keys, ()), *missing))
         kind = kind_of_test(measured, labels["method"])
         groups.append(PathRuns(", ".join(map(str, group_keys)), labels, values, kind, refused))
     rows = typical_runs(groups, confidence)

@@ -12,6 +12,7 @@ from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, path_differences
 from azlatency.stats.across_runs.run_values import resolution_of
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import run_table, whole_run_values
 from azlatency.studies.store.study import Study
@@ -41,7 +42,7 @@ def zone_pairs(study: Study, runs: pd.DataFrame, levels: pd.DataFrame) -> pd.Dat
         return _frame((row, float(row["value_low"]), f"{quantity}, as reported", "") for _, row in rows.iterrows())
     method = rank_methods(as_measured(levels))[0]
     chosen = runs[(runs["method"] == method) & runs["path"].isin(levels["path"])]
-    chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host")]
+    chosen = chosen[chosen[column].notna() & (chosen["placement"] != "same_host") & ~has_complete_repeat(chosen)]
     if levels["method"].nunique() > 1:
         quantity = f"{column.removesuffix('_ns')} RTT, {method}"
     pairs = _frame((row, float(row[column]), quantity, str(run_id)) for run_id, row in chosen.iterrows())

@@ -16,6 +16,8 @@ from azlatency.studies.store.study import Study
 
 #: Statuses of runs that do not repeat a complete one, in words.
 _INCOMPLETE = {"truncated": "cut", "failed": "failed", "no_data": "no data"}
+#: Why a run with replies has neither a mean nor a percentile.
+_BOUNDED = "RTTs below the resolution of the tool"
 #: Metrics that do not make a result: counts of probes.
 _COUNTS = ("sent", "received", "lost", "loss")
 #: Codes of the events of tables that every answer repeats, and what stands before them.
@@ -28,13 +30,34 @@ def is_incomplete(runs: pd.DataFrame) -> pd.Series:
     return runs["status"].isin(list(_INCOMPLETE))
 
 
+def has_complete_repeat(runs: pd.DataFrame, by: Sequence[str] = ("path", "method")) -> pd.Series:
+    """Return which runs were cut or failed where another run with the same values in ``by`` is complete.
+
+    Nothing is computed from them, nor do they decide which number of the others is.
+    """
+    if "status" not in runs.columns:
+        return pd.Series(data=False, index=runs.index)
+    incomplete = is_incomplete(runs)
+    return incomplete & ~incomplete.groupby([runs[name] for name in by], dropna=False).transform("all")
+
+
+def cut_in_words(cut: pd.DataFrame) -> tuple[str, ...]:
+    """Return the sentence that names runs that were cut or failed, and are left out, if there are any."""
+    files = cut["file"] if "file" in cut.columns else cut.index.astype(str)
+    names = dict.fromkeys(f"{file} ({_INCOMPLETE[status]})" for file, status in zip(files, cut["status"], strict=True))
+    return (f"{count_of(len(cut), 'run')} left out: {named([*names])}",) if names else ()
+
+
 def named(names: Sequence[str], most: int = _MOST) -> str:
     """Name a few files, paths or lines."""
     return ", ".join(map(printable, names[:most])) + (", …" if len(names) > most else "")
 
 
 def without_result(study: Study | Logs) -> dict[str, str]:
-    """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words."""
+    """Return for each run that measured neither a time nor a rate, nor anything else, the reason in words.
+
+    Also for one of which only bounds are known, such as a ping whose replies took less than 1 ms: it has no value.
+    """
     runs, metrics = client_runs(study), study.metrics
     measured = _with_time_or_rate(study) | {*metrics.loc[~metrics["metric"].isin(_COUNTS), "run_id"]}
     sent, received = (whole_run_values(metrics, name) for name in ("sent", "received"))
@@ -44,7 +67,10 @@ def without_result(study: Study | Logs) -> dict[str, str]:
             reasons[str(run_id)] = f"no reply: {plain(sent[run_id])} of {plain(sent[run_id])} lost"
         elif status in _INCOMPLETE:
             reasons[str(run_id)] = _INCOMPLETE[status]
-    return reasons
+    times = latency(study)
+    bounded = times.index[times[["mean_ns", "median_ns", "p99_ns"]].isna().all(axis=1)]
+    rates = {str(run_id).removesuffix(REVERSE) for run_id in throughput(study, sender_only=True).index}
+    return reasons | {str(run_id): _BOUNDED for run_id in bounded.difference([*rates])}
 
 
 def measured_otherwise(study: Study | Logs) -> list[str]:
@@ -105,9 +131,7 @@ def used_runs(study: Study | Logs) -> pd.DataFrame:
     """Return the runs whose times and rates are used; cut or failed ones only if no repeat of them is complete."""
     runs = client_runs(study)
     runs = runs[runs.index.isin(_with_time_or_rate(study))]
-    incomplete = is_incomplete(runs)
-    alone = incomplete.groupby([runs["path"], runs["method"]], dropna=False).transform("all")
-    return runs[~incomplete | alone]
+    return runs[~has_complete_repeat(runs)]
 
 
 def _with_time_or_rate(study: Study | Logs) -> set[str]:

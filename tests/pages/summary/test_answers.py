@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from helpers.command import azlatency
 from helpers.places import TESTS
@@ -15,10 +16,11 @@ import azlatency as az
 from azlatency.kit.cells import RunsRef
 from azlatency.kit.sentences import Linked, plain_sentence
 from azlatency.kit.titles import span
-from azlatency.pages import summary
+from azlatency.pages import latency, summary
 from azlatency.pages.summary import zones
 from azlatency.pages.summary.answerable import unanswered
 from azlatency.pages.summary.card import Card
+from azlatency.studies.drafts.draft import draft
 
 
 def said(card: Card) -> str:
@@ -53,6 +55,30 @@ def test_a_placement_that_was_measured_once_is_described() -> None:
     assert said(card).startswith("Crossing zones, measured once: **84.4 µs** against **44.2 µs** at 350 B and ")
     assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
     assert "campus" in card.likely_cause and card.likely_cause_source
+
+
+def test_a_cut_run_neither_counts_nor_decides_what_the_others_are_compared_by(raw: Path, tmp_path: Path) -> None:
+    """A log that ends after the mean has no median; the others have 93.1, 93.2, 93.3 and 94.1, 94.2, 94.3 us."""
+    whole = (raw / "westeurope-availability-set-vs-zones" / "zone3-zone1" / "sockperf-m1400.log").read_text("utf-8")
+    for path, start in (("z1-z2", 93), ("z1-z3", 94)):
+        for number in range(1, 4):
+            text = whole.partition("\n")[2].replace("=   93.556", f"=   {start}.{number}00")
+            (tmp_path / f"{path}_run{number}.log").write_text(text, "utf-8")
+    (tmp_path / "z1-z3_run4.log").write_text(text.partition("sockperf: # dropped")[0], "utf-8")
+    study = in_memory(tmp_path)
+    study = study.described(draft("mine", study))
+    card = summary.make_card(study)
+    assert card.axis == "median RTT, sockperf" and [dot.text for dot in card.dots] == ["93.2 µs", "94.2 µs"]
+    assert "1–2 **93.2 µs**" in said(card) and "1–3 **94.2 µs**" in said(card)
+    assert card.assumed[-1] == "1 run left out: z1-z3_run4.log (cut)"
+    runs = az.latency(study)
+    levels = az.stats.placement.conditions(study, runs)
+    assert set(az.stats.zone_pairs(study, runs, levels)["value"]) == {93100, 93200, 93300, 94100, 94200, 94300}
+    found = az.summarize(runs)
+    assert list(found["value"]) == ["median_ns"] * 2 and list(found["estimate"]) == [93200, 94200]
+    assert list(found["notes"]) == ["", "1 run left out: z1-z3_run4.log (cut)"]
+    first = latency.find(runs, found, az.summarize(runs, "mean_ns"), pd.DataFrame({"flags": []})).findings[0]
+    assert first.text.startswith("Median round trip")
 
 
 def test_reported_means_are_marked() -> None:

@@ -43,7 +43,7 @@ def test_what_cannot_be_computed_is_refused(call, error: type[Exception], messag
 def test_runs_that_were_cut_are_left_out_by_name() -> None:
     cut = runs(status=["complete", "truncated", "complete", "complete"], file=list("abcd"))
     (row,) = az.summarize(cut).to_dict("records")
-    assert row["n"] == 3 and "1 cut or failed run left out: b" in row["notes"]
+    assert row["n"] == 3 and "1 run left out: b (cut)" in row["notes"]
 
 
 def test_values_from_any_iterable_are_a_typical_run() -> None:

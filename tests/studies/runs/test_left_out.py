@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from helpers.command import azlatency
 from helpers.places import FIXTURES
-from helpers.studies import load
+from helpers.studies import in_memory, load
 from studies.runs.test_run_table import ping
 
 import azlatency as az
+from azlatency.pages import summary
 from azlatency.studies.runs.left_out import in_words, measured_otherwise, used_runs, without_result
 from azlatency.studies.runs.round_trips import has_times
 from azlatency.studies.runs.run_table import client_runs
@@ -47,6 +48,22 @@ def test_a_dead_path_and_a_client_that_could_not_connect_are_named_with_the_reas
     assert files(found) == ["ping_1"]
 
 
+def test_a_ping_of_windows_below_its_resolution_is_named(tmp_path: Path) -> None:
+    """Eight of ten replies took less than 1 ms, as did the mean: nothing but bounds is known."""
+    (tmp_path / "ping.txt").write_bytes(
+        b"\r\nPinging 10.1.0.5 with 32 bytes of data:\r\n"
+        + b"Reply from 10.1.0.5: bytes=32 time=1ms TTL=128\r\n" * 2
+        + b"Reply from 10.1.0.5: bytes=32 time<1ms TTL=128\r\n" * 8
+        + b"\r\nPing statistics for 10.1.0.5:\r\n    Packets: Sent = 10, Received = 10, Lost = 0 (0% loss),\r\n"
+        + b"Approximate round trip times in milli-seconds:\r\n"
+        + b"    Minimum = 0ms, Maximum = 1ms, Average = 0ms\r\n"
+    )
+    (tmp_path / "qperf.log").write_text("tcp_lat:\n    latency  =  16.9 us\n", "utf-8")
+    study = in_memory(tmp_path)
+    line = "1 run without a result left out: ping.txt (RTTs below the resolution of the tool)"
+    assert line in azlatency(tmp_path).stderr.splitlines() and line in summary.make_card(study).assumed
+
+
 def test_a_cut_run_that_is_used_is_named_and_flagged(tmp_path: Path) -> None:
     (tmp_path / "ping_l.txt").write_text(cut(1.0, 2.0, 3.0), "utf-8")
     result = azlatency(tmp_path / "ping_l.txt")
@@ -56,7 +73,7 @@ def test_a_cut_run_that_is_used_is_named_and_flagged(tmp_path: Path) -> None:
     (tmp_path / "ping_l.txt").rename(tmp_path / "ping_1.txt")
     result = azlatency(tmp_path)
     assert "cut or failed" not in result.stdout
-    assert "1 cut or failed run left out: ping_1.txt" in result.stderr and "used" not in result.stderr
+    assert "1 run left out: ping_1.txt (cut)" in result.stderr and "used" not in result.stderr
 
 
 def test_a_run_that_measured_something_else_has_a_result() -> None:
