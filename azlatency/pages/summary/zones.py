@@ -343,6 +343,8 @@ def _from_to(across: Mapping[Pair, Sequence[float]], between: Callable[..., Link
     low, high = min(map(min, across.values())), max(map(max, across.values()))
     near = [pair for pair, values in across.items() if min(values) <= ALIKE * low]
     far = [pair for pair, values in across.items() if max(values) >= high / ALIKE]
+    if near == far:
+        return between(*near), f" ({plain(len(near))} pairs)."
     names = [f" ({_name(pairs[0])})" if len(pairs) == 1 else f" ({plain(len(pairs))} pairs)" for pairs in (near, far)]
     return "from ", between(*near), names[0], " to ", between(*far), f"{names[1]}."
 
