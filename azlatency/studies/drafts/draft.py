@@ -38,7 +38,7 @@ _ZONE = re.compile(
     rf"(?<![a-z0-9])(?:(?P<name>{CLOUD_ZONE})|(?:(?P<region>{AZURE_REGION})[ _-]?)?(?:"
     r"(?:(?:az|(?:availability[ _-]?)?zone)[ _-]?(?=[1-9]\d)|(?:az|(?:availability[ _-]?)?zone|z)[ _-]?0?(?=\d(?!\d)))"
     r"(?P<number>\d{1,2})[a-z]?|(?:az|zone)[ _-](?P<letter>[a-f])|"
-    r"(?<=[a-z0-9][_-])(?P<bare>[1-3])))(?![a-z0-9])",
+    r"(?<=[a-z0-9][_-])(?P<bare>[1-6])))(?![a-z0-9])",
     re.IGNORECASE,
 )
 #: The second zone of ``az1-3`` and ``zone1_to_2``.
@@ -461,8 +461,12 @@ def _describe_one(
     """
     marks: list[tuple[int, int, str]] = []
     found = list(_ZONE.finditer(path))
-    regions = [match.span("region") for match in found if match["region"] is not None]
-    if len(regions) != 2 or len(found) != 2:  # a region may be that of one end or of both
+    of_regions = [match for match in found if match["region"] is not None]
+    regions = [match.span("region") for match in of_regions]
+    # A region may be that of one end or of both; behind those of both, a number of its own counts runs.
+    if len(regions) == 2 and all(match["bare"] for match in found if match["region"] is None):
+        found = of_regions
+    else:
         regions, found = [], [match for match in found if match["bare"] is None]
     zones = [(*match.span(match.lastgroup or ""), _word(path, match.start())) for match in found]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:

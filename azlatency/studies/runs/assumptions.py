@@ -62,7 +62,9 @@ def assumptions(study: Study | Logs) -> list[str]:
     unnamed = repeated[repeated["path"].astype(str).str.contains("?", regex=False)]
     for code in (ONE_CLIENT, ONE_SERVER):
         count = sum(code in each.split() for each in unnamed["assumed"].fillna(""))
-        lines += [f"assumed: {ASSUMED[code]} ({count_of(count, 'run')})"] * (count > 0)
+        # Where labels keep paths apart, such as the names of clients, one end is assumed for each.
+        text = ASSUMED[code] if unnamed["scenario"].nunique() < 2 else ASSUMED[code].replace(",", " per path,", 1)
+        lines += [f"assumed: {text} ({count_of(count, 'run')})"] * (count > 0)
     lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)
     lines += _equal(study)

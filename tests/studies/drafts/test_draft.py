@@ -69,6 +69,7 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("az3<-az1.log", "1 3"),
         ("westeurope_az1-az3.log", "1 3"),
         ("westeurope-1.log", None),
+        ("westeurope-4_to_westeurope-1_3.log", "4 1"),
         ("westeurope-1_az3.log", None),
         ("run-1_run-2.log", None),
         ("host-us-central1-a_gcp/target-europe-west1-c/tcp_rr_3.res", "us-central1-a europe-west1-c"),
