@@ -138,6 +138,10 @@ def _enough(rows: pd.DataFrame) -> str:
     The spread of a series that drifts contains its drift, so it is counted apart.
     """
     drifts = rows["flags"].str.contains("dependent_runs")
+    few = rows["flags"].str.contains("small_pilot") & ~drifts
+    if few.any() and not (few | drifts).all():  # of which only the range is known
+        apart = f"; {few.sum()} with fewer than five runs left out."
+        return f"{_enough(rows[~few]).removesuffix('.')}{apart}"
     wide, width = _wide(rows) & ~drifts, f"±{percent(rows['precision'].iloc[0])}"
     every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
     enough = rows.loc[~wide & ~drifts, "high"]

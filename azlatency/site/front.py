@@ -40,7 +40,7 @@ GUIDE = {
         "How many runs do I need, and how long?",
         "At least seven rounds of every path, and more as [`azlatency plan`]"
         "(https://github.com/azlatency/azlatency/blob/main/docs/measure.md) says from a pilot; it writes the script, "
-        "too. An interval of the p99 takes 368 independent packets in a run, of the p99.9 3,688 "
+        "too. A 95 % interval of the p99 takes 368 independent packets in a run, of the p99.9 3,688 "
         "([percentiles](docs/percentiles.html)); a transfer, the minutes until its burst credit is used up.",
     ),
     "own_logs": (

@@ -161,7 +161,10 @@ def _apart_from_five(values: FloatArray, levels: FloatArray, step: float, size: 
         if levels[at - SHORTEST] != levels[-1]:
             continue
         before, after = (float(np.median(part)) for part in (values[at - SHORTEST : at], values[at:]))
-        if abs(_sides(values[at:], before, step, least).sum()) == n:
+        earlier, last = values[:at], values[at:]
+        # What no point was before is more than what the points do all the time.
+        is_record = last.max() < earlier.min() or last.min() > earlier.max()
+        if abs(_sides(last, before, step, np.log1p(size) if is_record else least).sum()) == n:
             yield {"kind": "newest", "at": at, "n": n, "before": before, "after": after, "beside": SHORTEST}
             return
 

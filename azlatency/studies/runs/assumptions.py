@@ -35,6 +35,8 @@ from azlatency.studies.store.study import Study
 
 #: At most this many groups, names and lines are shown.
 _MOST = 3
+#: From this many ends of one side on, addresses rather change with every run than belong to as many machines.
+_MANY = 6
 #: Of names that are longer together, one is shown.
 _LONGEST = 120
 #: That of a tool is none, nor is a decimal.
@@ -516,6 +518,8 @@ def _alone(runs: pd.DataFrame) -> Iterator[str]:
         ends = [*group["client_end"].dropna(), *group["server_end"].dropna()]
         if len(pairs) < _MOST or pairs.max() > 1 or not all(map(_ADDRESS.fullmatch, ends)):
             continue
+        if len(pairs) < _MANY and 1 in (group["client_end"].nunique(), group["server_end"].nunique()):
+            continue  # one end stays, so the others may be as many machines
         octets = list(zip(*(end.split(".") for end in ends), strict=True))
         prefix = tuple(each[0] for each in takewhile(lambda each: len(set(each)) == 1, octets))
         if prefix and prefix not in prefixes:

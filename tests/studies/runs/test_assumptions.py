@@ -504,3 +504,9 @@ def test_folders_that_are_dates_have_one_scenario() -> None:
     files = [f"{day}/{time}.log" for day in (20240301, 20240302) for time in ("0915", "1215", "1515")]
     entries = joining_entries(files, [file[9:13] for file in files])
     assert [line for line in entries if line.startswith("scenario")] == ['scenario = "same"'] * 2
+
+
+def test_three_servers_of_one_client_are_no_addresses_that_change() -> None:
+    servers = [f"10.61.{number}.4" for number in (2, 3, 4)]
+    runs = pd.DataFrame({"method": "iperf3", "client_end": "10.61.1.4", "server_end": servers, "scenario": None})
+    assert not list(_alone(runs))
