@@ -88,7 +88,7 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
     by_date: dict[str, list[Sentence]] = {}
     unchanged = _unchanged(found, runs)
     for row in last[~rounded].sort_values("date", ascending=False, kind="stable").to_dict("records"):
-        doubt = (f" ({_WITH_OTHERS})",) if at_date_of_others(row) else ()
+        doubt = (f" (this one {_WITH_OTHERS})",) if at_date_of_others(row) else ()
         change = (*moved(row), *doubt, *_away(row, late))
         by_date.setdefault(when(row), []).append(change)
     sentence: Sentence = (_counted(found, last, runs),)

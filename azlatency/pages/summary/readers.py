@@ -311,8 +311,7 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     if most == 1.0:
         return ()
     rows = windows[windows["path"] == path]
-    ends = [float(rows["mean_ns"].min()), float(rows["mean_ns"].max())]
-    reach = span(ends, "ns", like=one_prefix(ends, "ns"), step=rows["mean_ns_resolution"].max())
+    reach = _odd_window(rows["mean_ns"].astype(float), rows["mean_ns_resolution"].max())
     linked = Linked(f"a factor of {plain(most)}", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
     middle = windows.index[windows["path"] == ratios.index[len(ratios) // 2]]
     typical = Linked(plain(ratios.iloc[len(ratios) // 2]), RunsRef(tuple(map(str, middle)), "mean_ns"))
@@ -322,6 +321,17 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
         f" ({path}: {reach}); the median of {count_of(len(ratios), 'path')} is ",
         typical,
     )
+
+
+def _odd_window(values: pd.Series, step: float) -> str:
+    """Say the range of windows, and of which of them one alone makes it: "39 ms in one of 36 windows, else 9 ms"."""
+    ordered, like = sorted(values), one_prefix(values, "ns")
+    is_high = ordered[-1] / ordered[-2] >= ordered[1] / ordered[0]
+    odd, others = (ordered[-1], ordered[:-1]) if is_high else (ordered[0], ordered[1:])
+    if len(others) < _FEW or (others[-1] / others[0]) ** 1.5 > ordered[-1] / ordered[0]:
+        return span(ordered, "ns", like=like, step=step)
+    usual = span(others, "ns", like=like, step=step)
+    return f"{span([odd], 'ns', like=like, step=step)} in one of {len(ordered)} windows, else {usual}"
 
 
 def _both_ways(paths: Iterable[str]) -> set[str]:
