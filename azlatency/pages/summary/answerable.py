@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 #: A percentile from here on describes the tail.
 _TAIL = 0.99
 #: The two ends in a label: ``use1-az1 -> use1-az2``, ``zone a to zone b``, ``db01-to-db02``.
-_ENDS = re.compile(r"(\S+?)\s*(?:-+>|=+>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s*(\S+)", re.IGNORECASE)
+_ENDS = re.compile(
+    r"(\S{1,80}?)\s{0,4}(?:-{1,9}>|={1,9}>|→|(?<=\s)to(?=\s)|[-_]to[-_])\s{0,4}(\S{1,80})", re.IGNORECASE
+)
 #: A placement in the name of a scenario: ``ppg`` and ``noppg``.
 _PLACEMENT = re.compile(r"ppg|proximity|placement|av(?:ailability)?[-_ ]?set|same[-_ ]?host", re.IGNORECASE)
 #: What a study did not measure if no run or series lasts so long.
