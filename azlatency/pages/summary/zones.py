@@ -34,7 +34,7 @@ from azlatency.pages.summary.card import Answer, Dot, dot
 from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
-from azlatency.studies.format import format_value, plain
+from azlatency.studies.format import format_value, join_words, plain
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
@@ -43,6 +43,8 @@ Pair = tuple[str, str, str]
 _Item = TypeVar("_Item")
 _ENDS = ["first", "second", "within"]
 
+#: Most regions or scenarios that a sentence names.
+_FEW_PARTS = 3
 #: A pair of zones is far if it takes this many times as long as the next nearer one.
 _FAR = 2.0
 #: Most pairs that a sentence lists, and most that a card draws.
@@ -174,9 +176,11 @@ def _compared(found: PathDifferences, pair_of: Mapping[str, Pair], regions: Coll
     if len(names) == 1 or found.decisive.empty:
         return "pairs"
     alike = found.pairs[found.pairs["verdict"] == found.decisive["verdict"].item()]
-    within = {pair_of[path][2] for path in (found.decisive if found.verdict == "different" else alike)["large"]}
-    if len(within) == 1:
-        return f"pairs within {within.pop() or 'the others'}"
+    within = sorted({pair_of[path][2] for path in alike["large"]})
+    if len(within) == 1 or (found.verdict == "different" and len(within) <= _FEW_PARTS):
+        return f"pairs within {join_words(name or 'the others' for name in within)}"
+    if found.verdict == "different":
+        return f"pairs within {len(within)} of {len(names)} {'regions' if names <= {*regions} else 'scenarios'}"
     return f"pairs within any of {len(within)} {'regions' if names <= {*regions} else 'scenarios'}"
 
 

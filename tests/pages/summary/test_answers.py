@@ -377,6 +377,8 @@ def test_pairs_of_zones_are_compared_within_a_region_only(tmp_path: Path, name: 
     one = _card_of_two_regions(tmp_path / "one", f"{{{name}}}", {"francecentral": 1.5, "japaneast": 1.0})
     assert said(one).startswith("The pairs within francecentral differ: francecentral")
     assert "takes **1.5 times** as long as" in said(one) and "; japaneast" in said(one)
+    both = _card_of_two_regions(tmp_path / "both", f"{{{name}}}", {"francecentral": 1.5, "japaneast": 1.4})
+    assert said(both).startswith("The pairs within francecentral and japaneast differ: francecentral")
 
 
 #: netperf between pods, with the lines that a script prints above each run.
