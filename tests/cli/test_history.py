@@ -19,9 +19,9 @@ from azlatency.gate import inputs
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Nights that no test changes, so that their logs are read once."""
     read = inputs._read
-    once = cache(lambda name, *paths: read(name, [*paths]))
+    once = cache(lambda name, *paths, **options: read(name, [*paths], **options))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(inputs, "_read", lambda name, paths: once(name, *paths))
+        patched.setattr(inputs, "_read", lambda name, paths, **options: once(name, *paths, **options))
         yield changed_nights(tmp_path_factory.mktemp("nights") / "nights")
 
 
