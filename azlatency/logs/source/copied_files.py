@@ -35,32 +35,33 @@ class CopiedFiles:
             self._common = os.path.commonpath([str(path) for path in given])
         except ValueError:  # none, or absolute and relative ones
             self._common = ""
-        # For each content, the file that stands for the files with these times or numbers in their names.
+        # For each content, the file that stands for the files with these times or numbers in their names, and the whole
+        # numbers of which some are the last ones.
         self._paths: dict[str, dict[tuple[str, ...], str]] = {}
+        self._whole: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = {}
+        self._numbers: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def original_of(self, source_id: str, path: str, size: int) -> str | None:
         """Add a file of this size in bytes, and return the path of the file that it is a copy of, or None."""
         pattern = _NUMBER if size <= _SHORT_BYTES else _TIME
         numbers = tuple(pattern.findall(path.removeprefix(self._common)))
-        paths = self._paths.setdefault(source_id, {})
+        paths, whole = self._paths.setdefault(source_id, {}), self._whole.setdefault(source_id, {})
+        if numbers in whole:
+            return paths[whole[numbers]]
         # A member of `2026-05-01.zip` has more numbers in its path than the unpacked file.
-        for known in paths:
-            if _ends_with(numbers, known):
-                paths[numbers] = paths.pop(known)
-                return paths[numbers]
-            if _ends_with(known, numbers):
-                return paths[known]
-        paths[numbers] = path
-        return None
+        ends = [numbers[start:] for start in range(len(numbers) + 1)]
+        fewer = next((end for end in ends if end in paths), None)
+        original = None if fewer is None else paths.pop(fewer)
+        paths[numbers] = original or path
+        self._numbers[source_id, paths[numbers]] = numbers
+        for end in ends:
+            if whole.get(end, fewer) == fewer:
+                whole[end] = numbers
+        return original
 
     def id_of(self, source_id: str, path: str) -> str:
         """Return the id of a file that is not a copy, once all files are added."""
-        paths = self._paths[source_id]
-        if len(paths) == 1:
+        if len(self._paths[source_id]) == 1:
             return source_id
-        numbers = next(numbers for numbers, original in paths.items() if original == path)
+        numbers = self._numbers[source_id, path]
         return hashlib.sha256(f"{source_id} {' '.join(numbers)}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _ends_with(numbers: tuple[str, ...], last: tuple[str, ...]) -> bool:
-    return numbers[len(numbers) - len(last) :] == last

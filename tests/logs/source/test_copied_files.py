@@ -71,6 +71,16 @@ def test_the_ids_of_equal_files_do_not_depend_on_their_order(size: int, apart: i
         assert set(ids_of(*order, size=size).values()) == expected
 
 
+def test_an_unpacked_file_and_a_member_of_an_archive_stay_one_run_beside_others() -> None:
+    """The files that stand for the members are found by their own, fewer numbers, whatever came between."""
+    copies = CopiedFiles()
+    paths = ["1.log", "2.log", "dump-7.zip!1.log", "1.log", "dump-7.zip!2.log", "dump-8.zip!1.log", "q.log"]
+    assert [copies.original_of(SAME, path, 400) for path in paths] == [
+        None, None, "1.log", "1.log", "2.log", None, "1.log",
+    ]  # fmt: skip
+    assert len({copies.id_of(SAME, path) for path in ("1.log", "2.log", "dump-8.zip!1.log")}) == 3
+
+
 def test_a_copy_names_the_file_that_counts() -> None:
     copies = CopiedFiles()
     paths = ["copy.log", "2026-05-01.log", "2026-05-02.log", "b/2026-05-01.log", "b/2026-05-02.log", "c.log"]
