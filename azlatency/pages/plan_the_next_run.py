@@ -152,7 +152,7 @@ def _enough(rows: pd.DataFrame) -> str:
         return f"More than {FEASIBLE} runs for {width} on {every if not more else f'{wide.sum()} series'}{more}."
     is_done = (rows.loc[enough.index, "done"] >= enough).all()
     planned = f"**{plain(enough.max())}** runs"
-    plan_for = f"{planned} are enough, and more were done: {width} on" if is_done else f"Plan {planned}: {width} on"
+    plan_for = f"{planned} are enough and were done: {width} on" if is_done else f"Plan {planned}: {width} on"
     if len(enough) == len(rows):
         return f"{plan_for} {every}."
     needs = f"; {wide.sum()} need more than {FEASIBLE}" if wide.any() else ""

@@ -42,7 +42,7 @@ def test_a_plan_says_that_its_pilot_drifts() -> None:
     assert cell(page.plans(found), "az1a → az2a, ping 56 B", "flags") == "drift"
     assert cell(page.plans(found), "az1a → az3a, ping 56 B", "flags") == ""
     findings = str(page.find(found, az.stats.percentile_sizes()))
-    assert "**20** runs are enough, and more were done: ±5 % on 2 of 3 series; 1 drifts." in findings
+    assert "**20** runs are enough and were done: ±5 % on 2 of 3 series; 1 drifts." in findings
     assert "takes that for spread: az1a → az2a (ping 56 B)." in findings
 
 

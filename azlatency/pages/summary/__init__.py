@@ -67,9 +67,9 @@ def make_card(study: Study, levels: History | None = None) -> Card:
 
     ``levels``: as returned by `azlatency.history`, if it is known.
     """
-    every = latency(study), throughput(study, sender_only=True)
-    runs, streams = (frame[~has_complete_repeat(frame)] for frame in every)
-    cut = pd.concat([frame.loc[has_complete_repeat(frame), ["file", "status"]] for frame in every])
+    every = [(frame, has_complete_repeat(frame)) for frame in (latency(study), throughput(study, sender_only=True))]
+    runs, streams = (frame[~is_cut] for frame, is_cut in every)
+    cut = pd.concat([frame.loc[is_cut, ["file", "status"]] for frame, is_cut in every])
     # A published series is answered by its newest window: the earlier ones are its history.
     newest = newest_windows(runs)
     window = newest_window(newest) if len(newest) < len(runs) else ""

@@ -10,7 +10,6 @@ import pandas as pd
 from azlatency.stats.across_runs.main_method import sends_rarely
 from azlatency.stats.across_runs.zone_pairs import is_own_zone
 from azlatency.studies.runs.groups import grouped
-from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.runs.round_trips import latency
 from azlatency.studies.runs.selection import newest_windows
 from azlatency.studies.store.study import Study
@@ -47,7 +46,6 @@ def crossings(study: Study, measured: pd.DataFrame, runs: pd.DataFrame) -> pd.Da
     rarely = measured["method"].map(sends_rarely).astype(bool)
     steady = set(measured.loc[~rarely, "placement"])
     kept = measured[(measured["placement"] != "") & ~(rarely & measured["placement"].isin(steady))]
-    runs = runs[~has_complete_repeat(runs)]
     newest = newest_windows(runs)
     tails = latency(study, percentiles=(99.9,))["p99.9_ns"].astype(float)
     groups = dict(iter(grouped(newest, ["path", "method"])))
