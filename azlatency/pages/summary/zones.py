@@ -177,11 +177,12 @@ def _compared(found: PathDifferences, pair_of: Mapping[str, Pair], regions: Coll
         return "pairs"
     alike = found.pairs[found.pairs["verdict"] == found.decisive["verdict"].item()]
     within = sorted({pair_of[path][2] for path in alike["large"]})
+    kind = "regions" if names <= {*regions} else "scenarios"
     if len(within) == 1 or (found.verdict == "different" and len(within) <= _FEW_PARTS):
         return f"pairs within {join_words(name or 'the others' for name in within)}"
     if found.verdict == "different":
-        return f"pairs within {len(within)} of {len(names)} {'regions' if names <= {*regions} else 'scenarios'}"
-    return f"pairs within any of {len(within)} {'regions' if names <= {*regions} else 'scenarios'}"
+        return f"pairs within {len(within)} of {len(names)} {kind}"
+    return f"pairs within any of {len(within)} {kind}"
 
 
 def _pairs(data: Data, levels: pd.DataFrame, runs_of_pairs: pd.DataFrame) -> _Pairs:
