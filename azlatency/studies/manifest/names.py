@@ -414,16 +414,39 @@ class Name(NamedTuple):
     counters: tuple[Part, ...]
 
 
-def read_name(path: str, known: Collection[int] = (), series: frozenset[str] = frozenset()) -> Name:
+def read_names(
+    names: Collection[tuple[str, frozenset[int]]], series: frozenset[str]
+) -> dict[tuple[str, frozenset[int]], Name]:
+    """Return what the names of runs say that have all else in common; see `read_name` for the known numbers of each.
+
+    They stand in the same place of all names, if there is one: the last of ``zone1_to_zone2_1``, ``zone1_to_zone2_2``.
+    """
+    places = [
+        {at - len(words) for at, word in enumerate(words) if word.number in known}
+        for path, known in names
+        for words in [_words_of(path, series)]
+    ]
+    common = frozenset.intersection(*map(frozenset, filter(None, places))) if any(places) else frozenset[int]()
+    return {name: read_name(*name, series, common) for name in names}
+
+
+def read_name(
+    path: str,
+    known: Collection[int] = (),
+    series: frozenset[str] = frozenset(),
+    places: frozenset[int] = frozenset(),
+) -> Name:
     """Return what the path of a log says.
 
-    ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more. ``series``
-    are those of `series_that_count` of all names.
+    ``known`` are numbers that the manifest reads from the name, such as the round; they tell nothing more, and stand at
+    these ``places`` from the end, or anywhere. ``series`` are those of `series_that_count` of all names.
     """
     words = _words_of(path, series)
+    read = [word for at, word in enumerate(words) if at - len(words) in places]
+    elsewhere = [word for word in words if word not in read] if read else []
     counters = tuple(Part(word.level, word.start, word.text) for word in words if word.is_counter)
-    numbered = [word for word in words if word.is_counter and word.number is not None]
-    words = [word for word in _without_numbers(words, known) if not word.is_counter]
+    numbered = [word for word in words if word in read or (word.is_counter and word.number is not None)]
+    words = [word for word in _without_numbers(words, known, elsewhere) if not word.is_counter]
     last = next((at for at in reversed(range(len(words))) if words[at].number is not None), None)
     if last is not None and (
         not words[last].is_free or _names_a_thing(words, last, series) or _is_beside_counter(words, last, numbered)
@@ -510,16 +533,16 @@ def is_file_name(label: str) -> bool:
     return bool(ending and ending[0] and _FILE_NAME.fullmatch(label))
 
 
-def _without_numbers(words: Sequence[_Word], known: Collection[int]) -> list[_Word]:
+def _without_numbers(words: Sequence[_Word], known: Collection[int], elsewhere: Collection[_Word]) -> list[_Word]:
     """Return words without numbers that the manifest reads; that of ``node4`` only if no word for itself has it.
 
-    If a counter has the number, another word with it says something else: ``gro_1/run1``.
+    If a counter has the number, another word with it says something else: ``gro_1/run1``. So do words ``elsewhere``.
     """
     certain = {word.number for word in words if word.is_free or word.is_counter}
     glued = {word.number: at for at, word in enumerate(words) if word.number in known and word.number not in certain}
     kept = [word._replace(text=_letters(word.text)) if at in glued.values() else word for at, word in enumerate(words)]
     counted = {word.number for word in words if word.is_counter}
-    return [word for word in kept if not (word.is_free and word.number in {*known} - counted)]
+    return [word for word in kept if word in elsewhere or not (word.is_free and word.number in {*known} - counted)]
 
 
 def levels_of(path: str) -> list[str]:

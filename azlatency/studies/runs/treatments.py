@@ -28,6 +28,7 @@ from azlatency.studies.manifest.names import (
     may_count,
     number_in,
     read_name,
+    read_names,
     says_again,
     says_no_amount,
     series_that_count,
@@ -145,7 +146,7 @@ def _by_names(
     may_switch: bool,
 ) -> list[tuple[str, bool]]:
     """Return what the name of each run says that not all say, and whether its last number counts repeats."""
-    names = {key: read_name(*key, series) for key in dict.fromkeys(zip(files, known, strict=True))}
+    names = read_names(dict.fromkeys(zip(files, known, strict=True)).keys(), series)
     counted = _counted(names, taken)
     is_switch = may_switch and all(map(_is_switch, names.values()))
     if counted == names.keys() and (is_switch or _are_amounts(names.values())):

@@ -175,6 +175,22 @@ def test_letters_below_conditions_count_and_those_of_places_do_not(words: str, c
     assert all((NUMBER_COUNTS in each.assumed) == (count == 2) for each in found)
 
 
+@pytest.mark.parametrize(
+    "shape",
+    ["zone1_to_zone-2_{}.log", "westeurope-1_to_westeurope-2_{}.log", "{}/loss_1_to_2.log"],
+)
+def test_a_known_repeat_stands_in_one_place_of_all_names(shape: str) -> None:
+    files = [shape.format(repeat) for repeat in (1, 2, 3)]
+    found = treatments([0] * 3, files, [None] * 3, [frozenset({repeat}) for repeat in (1, 2, 3)])
+    assert [each.scenario for each in found] == [None] * 3
+
+
+def test_a_setting_with_the_number_of_a_repeat_is_apart() -> None:
+    files = [f"gro_{gro}/{repeat}.log" for gro in (1, 2) for repeat in (1, 2)]
+    found = treatments([0] * 4, files, [None] * 4, [frozenset({1}), frozenset({2})] * 2)
+    assert [each.scenario for each in found] == ["1", "1", "2", "2"]
+
+
 def test_only_runs_of_one_group_are_compared() -> None:
     found = treatments(["ping", "iperf3"], ["a/x", "b/y"], [None, None], [frozenset(), frozenset()])
     assert [each.scenario for each in found] == [None, None]
