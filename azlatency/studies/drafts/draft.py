@@ -23,6 +23,7 @@ from types import MappingProxyType
 import pandas as pd
 
 from azlatency.logs.parse import NO_LOG
+from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, literal, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import series_that_count
@@ -72,6 +73,7 @@ _COLUMNS = (
     "log", "scenario", "zone", "peer_zone", "region", "peer_region", "client", "server", "round", "repeat", "ignore",
 )  # fmt: skip
 _GAP = "# fill in: "
+_DRAFTED = "drafted = true"
 _ZONES = (f'{_GAP}zone = "1"            (the client\'s)', f'{_GAP}peer_zone = "2"       (the server\'s)')
 _EXAMPLES = 3
 #: More patterns than this do not describe a naming scheme; more folders are not worth describing one by one.
@@ -143,18 +145,45 @@ def draft(name: str, study: Study | Logs) -> str:
         f"{_GAP}accelerated_networking = true",
         f"{_GAP}date = 2026-01-31",
         f'{_GAP}source = "who measured, where it is published"',
-        *_patterns(described),
     ]
     entries, without_entry = _end_entries(described, logs)
     named = {item.path for item in described if {"zone", "client", "peer_region"} & set(item.values)} - without_entry
-    without_zone = {*runs.loc[runs["zone"] == "", "path"]}
-    open_logs = [path for path in logs if path in without_zone - named]
-    lines += [*entries, *_open_entries(open_logs, logs, tools, scenarios)]
+    unnamed = runs[(runs["zone"] == "") & ~runs["path"].isin(named)]
+    of_labels, is_labelled = _label_entries(unnamed)
+    without_zone = {*unnamed.loc[~is_labelled, "path"]}
+    open_logs = [path for path in logs if path in without_zone]
+    patterns = _patterns(described)
+    if of_labels and not patterns:
+        lines += ["# From the labels above the logs, client first. Check them, then delete this line:", _DRAFTED]
+    lines += [*patterns, *entries, *of_labels, *_open_entries(open_logs, logs, tools, scenarios)]
     others = [printable(path) for path in paths if path not in tools]
     unknown = [f"# not recognised: {path}" for path in others[:_EXAMPLES]]
     if len(others) > _EXAMPLES:
         unknown.append(f"# … and {count_of(len(others) - _EXAMPLES, 'more file')}")
     return "\n".join([*lines, *([""] if unknown else []), *unknown]) + "\n"
+
+
+def _label_entries(runs: pd.DataFrame) -> tuple[list[str], pd.Series]:
+    """Return an entry for each pair of zones that labels name (``zone1 -> zone2 run 3``), and which runs have one."""
+    labels = {label for heading in runs["heading"].unique() for label in heading.split(JOINED)}
+    read = {label: item for label in labels if (item := _describe_one(label, None, None, frozenset()))}
+    pairs = {label: item for label, item in read.items() if "zone" in item.values}
+    own = runs["heading"].map(lambda heading: next(filter(pairs.get, heading.split(JOINED)[::-1]), ""))
+    groups: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[str]] = {}
+    for path, label in dict.fromkeys(zip(runs["path"], own, strict=True)):
+        if label:
+            ends = tuple((name, pairs[label].values[name]) for name in _TEXTS if name in pairs[label].values)
+            (start, *_), *_, (_, end, _) = _marks(pairs[label])
+            pattern = pairs[label].pattern
+            glob = pattern.partition("{")[0] + literal(label[start:end]) + pattern.rpartition("}")[2]
+            groups.setdefault((path, glob, ends), []).append(label)
+    lines: list[str] = []
+    for (path, glob, ends), alike in groups.items():
+        is_own = {*fnmatch.filter(labels, glob)} == {*alike}
+        for heading in [glob] if is_own else map(literal, alike):
+            lines += ["", "[[run]]", *toml_lines(transcript=literal(path), heading=heading, **dict(ends))]
+    # So many labels are no names of pairs.
+    return (lines, own != "") if len(lines) <= _MOST_ENTRY_LINES else ([], own.isna())
 
 
 def _open_entries(
@@ -236,7 +265,7 @@ def _patterns(described: Sequence[_Described]) -> list[str]:
     lines = [
         "# From the names, client first. Check what the patterns assign; * instead of a field leaves a name out.",
         "# Then delete this line:",
-        "drafted = true",
+        _DRAFTED,
         "pattern = [",
     ]
     for pattern, items in groups.items():

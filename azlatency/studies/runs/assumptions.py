@@ -67,6 +67,7 @@ def assumptions(study: Study | Logs) -> list[str]:
         # Where labels keep paths apart, such as the names of clients, one end is assumed for each.
         text = ASSUMED[code] if unnamed["scenario"].nunique() < 2 else ASSUMED[code].replace(",", " per path,", 1)
         lines += [f"assumed: {text} ({count_of(count, 'run')})"] * (count > 0)
+    lines += _by_labels(study, runs)
     lines += _counted(repeated, runs, separating)
     lines += _of_folders(used)
     lines += _equal(study)
@@ -188,6 +189,16 @@ def _drafted(study: Study | Logs) -> Iterator[str]:
     given = (info.get("drafted") and info.get("pattern")) or []
     if patterns := [given] if isinstance(given, str) else given:
         yield f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}"
+
+
+def _by_labels(study: Study | Logs, runs: pd.DataFrame) -> Iterator[str]:
+    """Yield which labels say the zones, if the draft read them from labels: a file name says those of one pair."""
+    info = getattr(study, "info", {})
+    zoned = runs[runs["zone"].notna() & runs["peer_zone"].notna() & runs["heading"].notna()]
+    pairs = (zoned["zone"] + JOINED + zoned["peer_zone"]).groupby(zoned["file"], dropna=False).transform("nunique")
+    labels = list(dict.fromkeys(zoned["heading"][pairs > (1 if info.get("pattern") else 0)]))
+    if info.get("drafted") and labels:
+        yield f"assumed: zones as the labels say: {named(labels)}"
 
 
 #: The number of a kind of names, with what separates it.

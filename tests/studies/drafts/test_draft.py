@@ -10,8 +10,10 @@ from helpers.cases import thinned
 from helpers.places import FIXTURES
 
 import azlatency as az
+from azlatency.gate.inputs import open_study
 from azlatency.studies.drafts.draft import _describe, draft, draft_runs
 from azlatency.studies.manifest.manifest import read_manifest
+from azlatency.studies.runs.assumptions import assumptions
 
 
 @pytest.mark.parametrize("study", thinned(["westeurope-azure-cni", "emulated-zones"], 2))
@@ -256,3 +258,20 @@ def test_a_draft_does_not_ask_for_zones_that_the_log_prints(tmp_path: Path) -> N
     run: dict[str, object] = {"heading": None, "zone": "1", "peer_zone": "3", "region": "uksouth"}
     assert read_manifest(tmp_path).describe(run, "zones.log") == []
     assert run["placement"] == "cross_zone"
+
+
+@pytest.mark.parametrize(
+    "shape", ["=== {pair} run {repeat} ===", "=== {pair} ===", "#### run {repeat}: {pair} ####", "$ ./measure {pair}"]
+)
+def test_labels_that_name_two_zones_say_them(shape: str, tmp_path: Path) -> None:
+    log = (FIXTURES / "ping" / "iputils-20221126-s8.log").read_text("utf-8")
+    banners = [
+        shape.format(pair=f"zone{zone} -> zone{peer}", repeat=repeat)
+        for repeat in (1, 2)
+        for zone, peer in ((1, 2), (1, 3), (2, 3))
+    ]
+    (tmp_path / "bench.txt").write_text("\n".join(f"{banner}\n{log}\n" for banner in banners), "utf-8")
+    study = open_study(str(tmp_path))
+    runs = study.runs.iloc[: len(banners)]
+    assert [*zip(runs["zone"], runs["peer_zone"], strict=True)] == [("1", "2"), ("1", "3"), ("2", "3")] * 2
+    assert any(line.startswith("assumed: zones as the labels say: ") for line in assumptions(study))
