@@ -18,7 +18,9 @@ _COMPARED = (
     "duration_ns",
 )  # fmt: skip
 #: Words of a file name that say at which end the log was written.
-_END_WORDS = re.compile(r"(?<![a-z])(?:server|client|sender|receiver|send|recv|rcv|snd|srv|cli)(?![a-z])[._-]?")
+_END_WORDS = re.compile(
+    r"(?<![a-z])(?:(?P<far>server|receiver|recv|rcv|srv)|client|sender|send|snd|cli)(?![a-z])[._-]?"
+)
 _ADDRESS = re.compile(r"[0-9.]+|[0-9a-f:]*:[0-9a-f:.]*")
 #: What a server listens on that names no address.
 ANY_ADDRESS = {"0.0.0.0", "::"}
@@ -32,7 +34,14 @@ def is_far_end(runs: pd.DataFrame) -> pd.Series:
     """Return which rows of the table ``runs`` were written by a server or a receiver, as bool."""
     dialects = runs["dialect"].fillna("").astype(str)
     far = dialects.str.endswith(("-receiver", "-server")) | (runs["test"].fillna("") == "server")
-    return far.astype(bool)
+    # Both ends of latte print the same; without the command, the names of two logs say which is which.
+    is_open = (runs["tool"] == "latte") & (dialects == "")
+    words = {
+        file: {bool(match["far"]) for match in _END_WORDS.finditer(file.casefold())} for file in runs["file"][is_open]
+    }
+    near = {_name_without_end(file) for file, ends in words.items() if ends == {False}}
+    named_far = {file for file, ends in words.items() if ends == {True} and _name_without_end(file) in near}
+    return (far | (is_open & runs["file"].isin(named_far))).astype(bool)
 
 
 def pair_ends(runs: pd.DataFrame, transferred: Mapping[str, float]) -> tuple[dict[str, str], set[str]]:

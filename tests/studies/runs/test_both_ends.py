@@ -10,7 +10,7 @@ from helpers.places import FIXTURES
 from helpers.results import estimates_of
 
 import azlatency as az
-from azlatency.studies.runs.run_table import run_table
+from azlatency.studies.runs.run_table import client_runs, run_table
 
 #: Real output of two clients of the server in the fixture; their intervals are left out.
 CLIENTS = {
@@ -107,6 +107,16 @@ def test_ntttcp_ends_are_paired_by_their_names(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((FIXTURES / "ntttcp" / fixture).read_bytes())
     (run,) = az.throughput(az.parse(tmp_path)).to_dict("records")
     assert (run["throughput_bit_s"], run["side"], run["dialect"]) == (3.76e9, "receiver", "ntttcp-linux-console-sender")
+
+
+@pytest.mark.parametrize(("names", "counted"), [(["client", "server"], 1), (["a", "server"], 2), (["server"], 1)])
+def test_the_names_of_two_logs_of_latte_say_their_ends(tmp_path: Path, names: list[str], counted: int) -> None:
+    """Both ends print the same block."""
+    block = (FIXTURES / "latte" / "b1s-sender.log").read_text("utf-8")
+    block = block[block.index("Protocol") :]
+    for place, name in enumerate(names):
+        (tmp_path / f"latte-{name}-run1.txt").write_text(block.replace("2026.40", f"2026.4{place}"), "utf-8")
+    assert len(client_runs(parsed(tmp_path))) == counted
 
 
 def test_a_receiver_that_may_be_of_a_sender_is_not_counted() -> None:
