@@ -5,7 +5,7 @@ from __future__ import annotations
 from azlatency.kit.cells import Unit
 from azlatency.studies.format import column_unit
 
-#: On the column "interval that decides".
+#: On the column "interval" of comparisons: that which decides the verdict.
 DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
 
 

@@ -117,15 +117,16 @@ def shifts(found: RunsInTime) -> Table | Note:
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
     columns = {
         "run": text("name"),
+        "change": number("change", "+z,.1f", MICROSECONDS),
+        "interval": between("change_low", "change_high", "+z,.1f", MICROSECONDS),
         "state": text(lambda shift: "confirmed" if shift["confirmed"] else "not confirmed"),
-        "after": estimated("at", "at_low", "at_high"),
-        "after unit": text(lambda shift: "s" if shift["has_times"] else "probes"),
-        "change": number("change", ",.1f", MICROSECONDS),
-        "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
-        "relative": number("relative", "+.1f", PERCENT),
-        "beyond the margin": text("practical"),
+        "relative": number("relative", "+z.1f", PERCENT),
+        "beyond the margin, if confirmed": text(lambda shift: shift["practical"] if shift["confirmed"] else None),
+        "place": estimated("at", "at_low", "at_high"),
+        "unit of the place": text(lambda shift: "s" if shift["has_times"] else "probes"),
     }
-    shown = _in_seconds(found.shifts).drop(columns="flags")
+    # What no test confirms must not be read first.
+    shown = _in_seconds(found.shifts).drop(columns="flags").sort_values("confirmed", ascending=False, kind="stable")
     return table(shown, "Level shifts, confirmed or not", columns, value="samples")
 
 

@@ -272,10 +272,10 @@ def expectations(study: Study) -> Table | Note:
 
     columns = {
         "what": text("name"),
-        "tool": text("tool"),
-        "relation": text("relation"),
-        "as printed": cited(text("printed"), stated("printed")),
         "read as": cited(text("read"), lambda row: stated(row["limit"])(row)),
+        "relation": text("relation"),
+        "tool": text("tool"),
+        "as printed": cited(text("printed"), stated("printed")),
         "conditions": text("conditions"),
         "notes": text("notes"),
     }

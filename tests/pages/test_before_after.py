@@ -72,7 +72,7 @@ def test_table_picture_and_sentence_say_the_same_row(found: pd.DataFrame) -> Non
     ratio, low, high = (row[name] for name in ("ratio", "decides_low", "decides_high"))
     table, chart = page.changes(found), page.changes_forest(found)
     assert cell(table, "az1a → az2a, ping 56 B", "ratio") == f"{ratio:.3f}"
-    assert cell(table, "az1a → az2a, ping 56 B", "interval that decides") == f"{low:.3f} – {high:.3f}"
+    assert cell(table, "az1a → az2a, ping 56 B", "interval") == f"{low:.3f} – {high:.3f}"
     # The page counts 60 nights and 12 rounds of ping on each path.
     assert cell(table, "az1a → az2a, ping 56 B", "after against before") == "60 against 12 runs"
     assert isinstance(chart, Chart) and f"az1a → az2a {ratio:.4g} [{low:.4g}, {high:.4g}], different" in chart.alt

@@ -164,14 +164,14 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             {
                 "path": join_words(unchanged),
                 "date": "–",
-                "levels": f"largest ÷ smallest disjoint window of a pair in use: {said}",
-                "change": "no change confirmed",
+                "levels": "–",
+                "change": f"no change confirmed; largest ÷ smallest disjoint window of a pair in use: {said}",
                 "now": "–",
                 "run_ids": " ".join(run_ids for _, run_ids in unchanged.values()),
             }
         )
     columns = {
-        "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
+        "path": text("path"), "change": text("change"), "level": text("levels"), "newest window": text("now"),
         "changed by": text("date"),
     }  # fmt: skip
     notes = [
