@@ -32,8 +32,10 @@ _SMALL = re.compile(r"-?\d(?:\.(\d+))?e-0([1-7])")
 #: which may be a name, a date or an option.
 _WORD = re.compile(
     r"(?s:<(svg|math|script|style|pre|code|title|option|textarea)\b.*?</\1>|<!--.*?-->)|<[^>]*>"
-    r"|[A-Z]\w{0,15} \d{1,2} → [A-Z]\w{0,15} \d{1,2}(?![\w.-])|[\w.-]{1,11} → [\w.-]{1,11}(?![\w.-])"
-    r"|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?: CI)?(?!\w)"
+    r"|[A-Z]\w{0,15} \d{1,2} → [A-Z]\w{0,15} \d{1,2}(?![\w.-])|[\w.-]{1,11} [→↔] [\w.-]{1,11}(?![\w.-])"
+    r"|[Zz]ones? \d{1,2}(?:–\d{1,2})?(?![\w.-])"
+    r"|[-−+±]?\d[\d,.]{0,10}(?: ?– ?\d[\d,.]{0,10})? (?:[nµm]?s|min|pairs?|runs?|per s|[kMGT]?bit/s|[kMG]?B(?:/s)?|%)"
+    r"(?: CI(?: \d[\d.]{0,7}–\d[\d.]{0,7})?)?(?![\w/])"
     r"|(?:--)?\w[\w.–-]*"
 )
 #: What has a place to break a line at, and is a name, a date, a number or an option, no compound of plain words.

@@ -201,6 +201,10 @@ def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
         ("by 2025-12-14: −2.15 ms (−80.2 %), round-trip time", ["2025-12-14", "−2.15 ms", "−80.2 %"]),
         ("zone-1" * 10 + ' <a href="#log-1">TCP-RR</a>', []),
         ("of a half-trip --full-rtt (ping 56 B, 95 % CI)", ["--full-rtt", "56 B", "95 % CI"]),
+        (
+            "after 4.6–50.2 min. 6 pairs, 40 – 50 µs, 20,000 per s, 95 % CI 2.1–8.4, Zone 1, az2a ↔ az3a",
+            ["4.6–50.2 min", "6 pairs", "40 – 50 µs", "20,000 per s", "95 % CI 2.1–8.4", "Zone 1", "az2a ↔ az3a"],
+        ),
         ("(Dallas 1 → Dallas 3, Washington 1 → Washington 3)", ["Dallas 1 → Dallas 3"]),
         (
             "az1a → az2a, az1a → us-south-dal10-a, az-latency-test",
