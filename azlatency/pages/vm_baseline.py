@@ -190,7 +190,7 @@ def find(found: pd.DataFrame) -> Findings:
     if "unit_slip" in flagged:
         findings.append(act("A measured value is off by a factor of 100 or more. Check the units first."))
     if "burst_test" in flagged:
-        findings.append(act("Some tests ran < 60 s: burst credit may not be used up."))
+        findings.append(act("Some tests ran for less than 60 s, which may not use up a burst credit."))
     missing = list(dict.fromkeys(found.loc[found["estimate"].isna(), "what"]))
     if missing:
         # Where nothing was measured, the answer says so, and the table has the names.

@@ -396,7 +396,7 @@ def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
     wholes = printed.loc[printed["printed_as"] == "round_trip", "method"]
     if len(halves) and len(wholes):
         text = (
-            f"{join(halves)} {_verb(halves)} RTT/2 and {join(wholes)} {_verb(wholes)} round-trip times. Compare the "
+            f"{join(halves)} {_verb(halves)} RTT/2; {join(wholes)} {_verb(wholes)} round-trip times. Compare the "
             "tables here, not the numbers in the logs."
         )
         return [act(text)]

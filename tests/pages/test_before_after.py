@@ -102,7 +102,7 @@ def test_each_path_has_a_row_the_largest_change_on_top(found: pd.DataFrame) -> N
     rows = [label.get_text() for label in axis.get_yticklabels()]
     assert rows == ["az1a → az2a", "az2a → az3a", "az1a → az3a"] and axis.get_title(loc="left") == "ping 56 B"
     differ = "2 of 3 differ, 1 of them in runs that drift, 1 more within the margin"
-    assert chart.title == f"After against before: {differ}; az2a → az3a, 0.645× as much (ping 56 B)"
+    assert chart.title == f"After against before: {differ}; az2a → az3a, 0.645× as long (ping 56 B)"
 
 
 def test_the_answer_lists_what_is_shown_where_nothing_changed() -> None:

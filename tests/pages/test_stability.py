@@ -65,7 +65,7 @@ def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:
     _, found = shifted(20_000)
     shifts = page.shifts(found)
     assert isinstance(shifts, Table) and cell(shifts, "A → B", "state") == "confirmed"
-    assert cell(shifts, "A → B", "place").startswith("120.0 (") and cell(shifts, "A → B", "change, µs") == "+50.0"
+    assert cell(shifts, "A → B", "position").startswith("120.0 (") and cell(shifts, "A → B", "change, µs") == "+50.0"
     runs = page.runs_in_time(found)
     assert cell(runs, "A → B", "level") == "1 confirmed" and cell(runs, "A → B", "lost") == "3"
     text = str(page.find(found, *[pd.DataFrame(columns=columns) for columns in NOTHING]))
