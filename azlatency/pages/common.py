@@ -298,7 +298,7 @@ def zone_matrix(
     least = max(filled, _FILLED * (len(names) > MOST_ENDS))
     if len(set(zones.values())) < least * len(names) ** 2:
         return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
-    shown_unit = read_in(unit)
+    shown_unit = Unit(*fitting_unit(unit, main["estimate"]))
     squares = _squares(main, zones, typical, shown_unit)
     ends_of_all, step = [squares["least"].min(), squares["most"].max()], main["step"].min()
     light, dark = (span([end], unit, step=step) for end in ends_of_all)
