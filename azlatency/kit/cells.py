@@ -27,13 +27,15 @@ FIRST_ROWS = 20
 #: Characters above which a cell may be broken into lines, and columns above which a table is set closer.
 _LONG_CELL, _MANY_COLUMNS = 36, 6
 #: A small number with an exponent, which reads as a decimal fraction: the decimals of its first part, and the exponent.
-_SMALL = re.compile(r"[-−]?\d(?:\.(\d+))?e-0([1-7])")
+_SMALL = re.compile(r"-?\d(?:\.(\d+))?e-0([1-7])")
 #: In HTML: what contains no text of a page, and tags; then two names with an arrow, a number with its unit, and a word,
 #: which may be a name, a date or an option.
 _WORD = re.compile(
     r"(?s:<(svg|math|script|style|pre|code|title|option|textarea)\b.*?</\1>|<!--.*?-->)|<[^>]*>"
-    r"|[A-Z]\w{0,15} \d{1,2} → [A-Z]\w{0,15} \d{1,2}(?![\w.-])|[\w.-]{1,11} → [\w.-]{1,11}(?![\w.-])"
-    r"|[-−+±]?\d[\d,.]{0,10}(?:–\d[\d,.]{0,10})? (?:[nµm]?s|[kMGT]?bit/s|B|%)(?: CI)?(?!\w)"
+    r"|[A-Z]\w{0,15} \d{1,2} → [A-Z]\w{0,15} \d{1,2}(?![\w.-])|[\w.-]{1,11} [→↔] [\w.-]{1,11}(?![\w.-])"
+    r"|[Zz]ones? \d{1,2}(?:–\d{1,2})?(?![\w.-])"
+    r"|[-−+±]?\d[\d,.]{0,10}(?: ?– ?\d[\d,.]{0,10})? (?:[nµm]?s|min|pairs?|runs?|per s|[kMGT]?bit/s|[kMG]?B(?:/s)?|%)"
+    r"(?: CI(?: \d[\d.]{0,7}–\d[\d.]{0,7})?)?(?![\w/])"
     r"|(?:--)?\w[\w.–-]*"
 )
 #: What has a place to break a line at, and is a name, a date, a number or an option, no compound of plain words.
@@ -174,8 +176,10 @@ def number_format(spec: str = ",.0f", missing: str = "") -> Format:
             return missing
         text = f"{float(value) / scale:{spec}}"
         if match := _SMALL.fullmatch(text):
-            return f"{float(text):.{len(match[1] or '') + int(match[2])}f}"
-        return f"{float(text):,.0f}" if "e+" in text and abs(float(text)) < 1e12 else text.replace("inf", "∞")
+            text = f"{float(text):.{len(match[1] or '') + int(match[2])}f}"
+        elif "e+" in text and abs(float(text)) < 1e12:
+            text = f"{float(text):,.0f}"
+        return re.sub("^-", "−", text).replace("inf", "∞")
 
     return Format(shown)
 
@@ -508,7 +512,10 @@ def _row_html(
         attributes += _csv_attribute(row["csv"][index], cell, links)
         if trail is not None and index in trail.at:
             attributes += f' data-at="{escape(trail.at[index])}"'
-        link = f' <a class="from" href="#{escape(trail.target)}">log</a>' if trail is not None and not index else ""
+        # It stays on the line of the last word.
+        link = (
+            f'&nbsp;<a class="from" href="#{escape(trail.target)}">log</a>' if trail is not None and not index else ""
+        )
         tag = "td" if index else "th"
         written.append(f"<{tag}{attributes}>{escape(cell)}{link}</{tag}>")
     return f"<tr>{''.join(written)}</tr>"

@@ -39,7 +39,9 @@ class Group:
 
     def say(self, unit: str, like: float | None, step: float = 0.0) -> str:
         """Return the name and the values, as Markdown; ``like`` and ``step`` as in `span`."""
-        return f"{self.name} **{span(self.values, unit, like=like, step=step)}**"
+        # "Zone 1 101 µs" reads as one number.
+        colon = ":" if self.name[-1:].isdigit() else ""
+        return f"{self.name}{colon} **{span(self.values, unit, like=like, step=step)}**"
 
 
 def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from azlatency.kit.cells import Unit
 from azlatency.studies.format import column_unit
 
-#: On the column "interval that decides".
+#: On the column "interval" of comparisons: that which decides the verdict.
 DECIDES = "Practically equivalent: the 90 % CI (of a 95 % comparison), shown here, lies within the margin (TOST)."
 
 
@@ -18,10 +18,10 @@ def in_unit(low: float | None, high: float | None, unit: str) -> str:
     """Return a value or a range in the unit that people read."""
     scale, shown = read_in(unit)
     numbers = [f"{float(value) / scale:,.6g}" for value in (low, high) if value is not None]
-    return " – ".join(dict.fromkeys(numbers)) + f" {shown}"
+    return "–".join(dict.fromkeys(numbers)) + f" {shown}"
 
 
-def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", " – ")) -> str:
+def limits(low: float | None, high: float | None, unit: str, words: tuple[str, str, str] = ("≤ ", "≥ ", "–")) -> str:
     """Return what an expectation allows; ``words``: at most, at least, and the word between two ends."""
     scale, shown = read_in(unit)
     at_most, at_least, to = words

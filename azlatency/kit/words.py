@@ -201,9 +201,11 @@ def ratio_result(frame: pd.DataFrame, what: str) -> str:
     method, largest = most_apart(named)
     if not largest:
         return f"{result}; ratio {ratio_range(apart['ratio'])}"
-    back = " against back" if {"from", "to"} <= set(apart.columns) else ""
+    back = " against the way back" if {"from", "to"} <= set(apart.columns) else ""
     most = "most " if len(named) > len(largest) else ""
-    as_large = "as long" if "value" in frame and frame["value"].str.endswith("_ns").all() else "as much"
+    of_method = named[named["method"] == method]
+    measured = of_method.get("unit", of_method.get("value", pd.Series("")))
+    as_large = "as long" if measured.astype(str).str.endswith("ns").all() else "as much"
     return f"{result}; {most}{names(largest)}{back}, {times(largest.values(), as_large)} ({method})"
 
 

@@ -86,12 +86,12 @@ def changes(found: pd.DataFrame) -> Table | Note:
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
-        "verdict": text(lambda row: "not estimable" if pd.isna(row["ratio"]) else verdict_words(row)),
-        "flags": flags(),
-        "after against before": text(lambda row: f"{row['n_candidate']} against {row['n_base']} runs"),
         "ratio": number("ratio", ".3f"),
-        "interval that decides": ends("decides_low", "decides_high", ".3f", missing="not known"),
+        "interval": ends("decides_low", "decides_high", ".3f", missing="not known"),
+        "verdict": text(lambda row: "not estimable" if pd.isna(row["ratio"]) else verdict_words(row)),
+        "after against before": text(lambda row: f"{row['n_candidate']} against {row['n_base']} runs"),
         "p": p_value("p"),
+        "flags": flags(),
     }
     notes = [f"Margin ±{percent(found['margin'].iloc[0])}.", DECIDES]
     return table(found, "After over before (scope: across runs)", columns, notes, value="typical")

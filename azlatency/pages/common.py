@@ -35,11 +35,10 @@ from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
 from azlatency.studies.format import (
-    decimals_for,
+    estimate_decimals,
     fitting_unit,
     format_number,
     format_value,
-    interval_decimals,
     natural_key,
     one_prefix,
     percent,
@@ -107,8 +106,9 @@ def typical_runs(
     columns = {
         "path": text("path", names_row=True),
         "method": text("method", names_row=True),
-        **({quantity: number("min", ",.5g", unit)} if is_single else ranges),
+        # The answer first: a phone shows the name of the row and three or four columns.
         **(estimated if shown["estimate"].notna().any() else {}),
+        **({quantity: number("min", ",.5g", unit)} if is_single else ranges),
         **(further or {}),
         # Nobody who reads a published series can repeat it.
         "flags": flags(hide=["no_replication"] if is_published else []),
@@ -126,9 +126,7 @@ def _by_width(value: tuple[float, float, float], scale: float) -> tuple[str, str
     estimate, low, high = value
     if is_missing(low) or is_missing(high):
         return number_format(",.5g").text(estimate, scale), "", ""
-    decimals = max(
-        interval_decimals(low, high, scale), decimals_for((0.0 if is_missing(estimate) else estimate) / scale)
-    )
+    decimals = estimate_decimals(low if is_missing(estimate) else estimate, low, high, scale)
     middle, start, end = ("" if is_missing(part) else format_number(part / scale, decimals) for part in value)
     return middle, start, end
 
@@ -300,7 +298,7 @@ def zone_matrix(
     least = max(filled, _FILLED * (len(names) > MOST_ENDS))
     if len(set(zones.values())) < least * len(names) ** 2:
         return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
-    shown_unit = read_in(unit)
+    shown_unit = Unit(*fitting_unit(unit, main["estimate"]))
     squares = _squares(main, zones, typical, shown_unit)
     ends_of_all, step = [squares["least"].min(), squares["most"].max()], main["step"].min()
     light, dark = (span([end], unit, step=step) for end in ends_of_all)

@@ -180,7 +180,7 @@ def _numbers(row: Row) -> str:
         values = [row["lowest"]]
     step = 0.0 if pd.isna(row["resolution"]) else row["resolution"]
     scale = MICROSECONDS.scale
-    return " – ".join(draw.short_number(value / scale, step / scale) for value in values if pd.notna(value))
+    return "–".join(draw.short_number(value / scale, step / scale) for value in values if pd.notna(value))
 
 
 def _by_region(drawn: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -313,7 +313,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
     drawn = drawn.assign(panel=drawn["factor"].map(_FACTORS))
     if len(drawn) == 1:
         only = drawn.iloc[0]
-        ratios = " – ".join(dict.fromkeys(map(plain, (only["measured_low"], only["measured_high"]))))
+        ratios = "–".join(dict.fromkeys(map(plain, (only["measured_low"], only["measured_high"]))))
         return Note(f"No chart: one change only. {only['row']}: measured ratio {ratios}.")
     repeated = drawn[drawn["ratio_low"].notna()]
     confidence = percent(repeated["confidence"].max())

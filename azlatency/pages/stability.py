@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from azlatency.kit.cells import MICROSECONDS, PERCENT, Ref, ReportedRef, Row, RunsRef, Table, Unit, number_format
+from azlatency.kit.cells import text as words_of
 from azlatency.kit.drawing import draw
 from azlatency.kit.findings import act, answer, info, join_by_method
 from azlatency.kit.objects import Chart, Finding, Findings, Note
@@ -117,15 +118,16 @@ def shifts(found: RunsInTime) -> Table | Note:
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
     columns = {
         "run": text("name"),
+        "change": number("change", "+z,.1f", MICROSECONDS),
+        "interval": between("change_low", "change_high", "+z,.1f", MICROSECONDS),
         "state": text(lambda shift: "confirmed" if shift["confirmed"] else "not confirmed"),
-        "after": estimated("at", "at_low", "at_high"),
-        "after unit": text(lambda shift: "s" if shift["has_times"] else "probes"),
-        "change": number("change", ",.1f", MICROSECONDS),
-        "interval": between("change_low", "change_high", ",.1f", MICROSECONDS),
-        "relative": number("relative", "+.1f", PERCENT),
-        "beyond the margin": text("practical"),
+        "relative": number("relative", "+z.1f", PERCENT),
+        "beyond the margin": text(lambda shift: words_of(shift["practical"]) if shift["confirmed"] else "–"),
+        "position": estimated("at", "at_low", "at_high"),
+        "unit of the position": text(lambda shift: "s" if shift["has_times"] else "probes"),
     }
-    shown = _in_seconds(found.shifts).drop(columns="flags")
+    # What no test confirms must not be read first.
+    shown = _in_seconds(found.shifts).drop(columns="flags").sort_values("confirmed", ascending=False, kind="stable")
     return table(shown, "Level shifts, confirmed or not", columns, value="samples")
 
 
@@ -252,7 +254,7 @@ def find(found: RunsInTime, segments: pd.DataFrame, broken: pd.DataFrame, rates:
     short = rates[rates["flags"].str.contains("burst_test")]
     if len(short):
         names = join_by_method(short)
-        findings.append(act(f"Ran < 60 s, so burst credit may not be used up: {names}."))
+        findings.append(act(f"Transfers shorter than 60 s may not use up a burst credit: {names}."))
     if not findings:
         findings.append(info("This study has no time series: no samples, no intervals, no segments."))
     return Findings.of(findings)

@@ -194,10 +194,10 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
     notes = ["Of several printed tables of one path and method, the one with the largest upper bound is shown."]
     columns = {
         "run": text("name"),
-        "from": text("origin"),
-        "packets": count("n"),
         "slower": number("estimate", ".3g", PERCENT),
         "interval": between("low", "high", ".3g", PERCENT, "none"),
+        "packets": count("n"),
+        "from": text("origin"),
         "flags": flags(),
     }
     return table(

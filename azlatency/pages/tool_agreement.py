@@ -39,10 +39,10 @@ def agreements(found: Agreement) -> Table | Note:
     columns = {
         "first": text("first", names_row=True),
         "second": text("second", names_row=True),
-        "verdict": text("words"),
-        "pairs": count("n"),
         "ratio": number("ratio", ".3f"),
         f"{level} interval": ends("ratio_low", "ratio_high", ".3f", missing="not known"),
+        "verdict": text("words"),
+        "pairs": count("n"),
         "prediction interval, new pair": ends("prediction_low", "prediction_high", ",.3g"),
         "p, equivalent": p_value("p"),
         "flags": flags(hide=["type_p_mismatch"]),

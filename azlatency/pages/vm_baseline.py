@@ -52,16 +52,16 @@ def conformance(found: pd.DataFrame) -> Table | Note:
         "expectation": text("expectation", names_row=True),
         "method": text("method", names_row=True),
         **({} if unit.name else {"unit": text("unit_name")}),
-        "expected": cited(expected, lambda row: [FileRef("baseline", "printed", row["what"])]),
-        "runs": count("n"),
         "typical run": number("estimate", ",.5g", unit),
-        **({f"one-sided {level} bounds": ends("low", "high", ",.4g", unit)} if rows["low"].notna().any() else {}),
-        "× limit": number("ratio", ".2f"),
         "verdict": text(lambda row: row["status"] if row["n"] > 1 else "not tested"),
+        "expected": cited(expected, lambda row: [FileRef("baseline", "printed", row["what"])]),
+        "ratio to the limit": number("ratio", ".2f"),
+        **({f"one-sided {level} bounds": ends("low", "high", ",.4g", unit)} if rows["low"].notna().any() else {}),
+        "runs": count("n"),
         "runs to decide": text("needed"),
         "flags": flags(),
     }
-    notes = ["× limit: typical run ÷ nearer limit; 1.00 is within the limits."]
+    notes = ["Ratio to the limit: typical run ÷ nearer limit; 1.00 is within the limits."]
     caption = "Expected and measured (scope: across runs)"
     return table(rows, caption, columns, notes, value=lambda row: row["metric"])
 
@@ -190,7 +190,7 @@ def find(found: pd.DataFrame) -> Findings:
     if "unit_slip" in flagged:
         findings.append(act("A measured value is off by a factor of 100 or more. Check the units first."))
     if "burst_test" in flagged:
-        findings.append(act("Some tests ran < 60 s: burst credit may not be used up."))
+        findings.append(act("Some tests ran for less than 60 s, which may not use up a burst credit."))
     missing = list(dict.fromkeys(found.loc[found["estimate"].isna(), "what"]))
     if missing:
         # Where nothing was measured, the answer says so, and the table has the names.

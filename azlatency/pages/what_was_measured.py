@@ -272,10 +272,10 @@ def expectations(study: Study) -> Table | Note:
 
     columns = {
         "what": text("name"),
-        "tool": text("tool"),
-        "relation": text("relation"),
-        "as printed": cited(text("printed"), stated("printed")),
         "read as": cited(text("read"), lambda row: stated(row["limit"])(row)),
+        "relation": text("relation"),
+        "tool": text("tool"),
+        "as printed": cited(text("printed"), stated("printed")),
         "conditions": text("conditions"),
         "notes": text("notes"),
     }
@@ -396,7 +396,7 @@ def _printed_quantities(printed: pd.DataFrame) -> list[Finding]:
     wholes = printed.loc[printed["printed_as"] == "round_trip", "method"]
     if len(halves) and len(wholes):
         text = (
-            f"{join(halves)} {_verb(halves)} RTT/2 and {join(wholes)} {_verb(wholes)} round-trip times. Compare the "
+            f"{join(halves)} {_verb(halves)} RTT/2; {join(wholes)} {_verb(wholes)} round-trip times. Compare the "
             "tables here, not the numbers in the logs."
         )
         return [act(text)]

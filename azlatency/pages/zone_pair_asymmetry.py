@@ -124,12 +124,12 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
     columns = {
         "pair": text("pair", names_row=True),
         "method": text("method", names_row=True),
+        f"typical ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
+        "interval": ends("decides_low", "decides_high", ".2f"),
         "verdict": text(_verdict),
         counted: count("n"),
         f"there{of_all}": number("there", ",.4g", unit),
         f"back{of_all}": number("back", ",.4g", unit),
-        f"typical ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
-        "interval that decides": ends("decides_low", "decides_high", ".2f"),
         # The verdict follows from Student's t where ranks have too few rounds; the findings say so.
         "flags": flags(hide=["initiator_only", "no_replication"], hide_if_decided=["few_runs"]),
     }

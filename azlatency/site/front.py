@@ -444,7 +444,10 @@ def _subtraction(trip: Mapping[str, Any]) -> str:
     scale, _ = prefixed_unit("ns", like)
     # A number of a text may be the middle of a range.
     is_whole = not trip["runs"] or all(math.isclose(term, scale * round(term / scale)) for term in terms)
-    step = scale / (1 if is_whole else 10)
+    step = scale / (1 if is_whole or value >= 1000 * scale else 10)
+    # The printed terms add up.
+    from_, less = (step * round(term / step) for term in terms[:2])
+    terms = from_, less, from_ - less
     minuend, subtrahend, rest = (format_value(term, "ns", digits=9, like=like, step=step) for term in terms)
     return f"{rest} ({minuend} − {subtrahend})"
 

@@ -224,7 +224,7 @@ class PageView:
     headings: list[Heading] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
     not_shown: list[tuple[str, str]] = field(default_factory=list)
-    """What has nothing to show: the heading of its section, and why."""
+    """Sections that the page leaves out: the heading, and why."""
     log_line: tuple[str, str] | None = None
     """The log line that the error names, and its text."""
 
@@ -250,13 +250,13 @@ class PageView:
         return split_question(texts[0].source)[0] if texts else ""
 
     def sections(self, notebook: Any) -> list[Section]:
-        """Return the sections that have something to show; `not_shown` lists what has not, and why."""
+        """Return the sections that have something to show; `not_shown` lists the others, and why."""
         kept = []
         for section in sections(notebook):
-            if section.reason:
-                self.not_shown.append((section.title or self.job.chapter.title, section.reason))
             if section.is_method or not section.is_empty:
                 kept.append(section)
+            elif section.reason:
+                self.not_shown.append((section.title, section.reason))
         return kept
 
     def hidden(self, source: str) -> str:

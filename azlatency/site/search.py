@@ -25,7 +25,7 @@ Part = tuple[str, str, str, tuple[str, ...]]
 _HEADING = re.compile(r'<h[1-6] id="([^"]+)">(.*?)</h[1-6]>', re.S)
 _ROW = re.compile(r"<tr>(<th scope=\"row\".*?)</tr>", re.S)
 _CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", re.S)
-_LINK = re.compile(r'<a class="from".*?</a>', re.S)
+_LINK = re.compile(r'(?:&nbsp;)?<a class="from".*?</a>', re.S)
 
 
 class Texts:

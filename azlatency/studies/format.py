@@ -184,9 +184,7 @@ def format_estimate(
         return f"{format_value(estimate, unit, like=like)}, no interval"
     like = estimate if like is None else like
     scale, name = prefixed_unit(unit, like)
-    # A skewed interval must not round the estimate away: two digits of it stay.
-    digits = DIGITS if low is None or high is None else 2
-    decimals = max(interval_decimals(low, high, scale), decimals_for(estimate / scale, digits))
+    decimals = estimate_decimals(estimate, low, high, scale)
     decimals = decimals if unit else _beside_one(low, high, decimals)
     value = _with_unit(format_number(estimate / scale, decimals), name)
     interval = format_interval(low, high, unit, decimals=decimals, like=like)
@@ -196,13 +194,16 @@ def format_estimate(
 def format_number(value: float, decimals: int) -> str:
     """Format a plain number with thousands separators, halves away from zero; ``∞`` where it is infinite.
 
-    >>> format_number(2.675, 2), format_number(1_024.0, 0)
-    ('2.68', '1,024')
+    Negative decimals round to tens, hundreds and so on.
+
+    >>> format_number(2.675, 2), format_number(1_024.0, 0), format_number(2_165.0, -2), format_number(-1.5, 1)
+    ('2.68', '1,024', '2,200', '−1.5')
     """
     if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    text = f"{_beyond_half(value):,.{decimals}f}"
-    return text.removeprefix("-") if not text.strip("-0.,") else text
+        return "∞" if value > 0 else "−∞"
+    rounded = round(_beyond_half(value), decimals) if decimals < 0 else _beyond_half(value)
+    text = f"{rounded:,.{max(decimals, 0)}f}"
+    return text.removeprefix("-") if not text.strip("-0.,") else text.replace("-", "−")
 
 
 def plain(value: float | None, digits: int = DIGITS) -> str:
@@ -331,13 +332,27 @@ def join_words(words: Iterable[str]) -> str:
     return "".join(f"{before}{part}" for before, part in zip(separators(len(parts)), parts, strict=True))
 
 
-def decimals_for(value: float, digits: int = DIGITS) -> int:
-    """Return the decimals at which a value has so many significant digits; never negative."""
+def decimals_for(value: float, digits: int = DIGITS, *, least: int = 0) -> int:
+    """Return the decimals at which a value has so many significant digits, at least ``least``; negative: of tens."""
     if not value or not math.isfinite(value):
-        return 0
+        return least
     # The exponent of the rounded number: 9.996 has one digit less after the decimal point than 9.99.
     exponent = int(f"{_beyond_half(abs(value)):.{digits - 1}e}".partition("e")[2])
-    return min(max(digits - 1 - exponent, 0), _MOST_DECIMALS)
+    return min(max(digits - 1 - exponent, least), _MOST_DECIMALS)
+
+
+def estimate_decimals(estimate: float, low: float | None, high: float | None, scale: float = 1.0) -> int:
+    """Return the decimals of an estimate and its interval; negative if the interval supports no whole units.
+
+    Above 100 units, its half-width keeps two digits. A skewed interval must not round the estimate away: two digits of
+    it stay, or three without a second end.
+    """
+    ends = [end / scale for end in (low, high) if end is not None and math.isfinite(end)]
+    half = (max(ends) - min(ends)) / 2 if len(ends) == 2 else 0.0
+    if half <= 1e-12 * max(map(abs, ends), default=0.0):
+        return max(interval_decimals(low, high, scale), decimals_for(estimate / scale))
+    of_interval = min(decimals_for(half, 2, least=-_MOST_DECIMALS), 0) or decimals_for(half, 1)
+    return max(of_interval, decimals_for(estimate / scale, 2, least=-_MOST_DECIMALS))
 
 
 def _beyond_half(value: float) -> float:

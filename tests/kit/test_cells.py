@@ -148,11 +148,12 @@ def test_a_page_gets_links_and_csv_values() -> None:
     soup = BeautifulSoup(table_html(Table("T", COLUMNS, ROWS).record(), links, most_rows=1), "html.parser")
     assert names == ["a → b"] and [link["href"] for link in soup.select("a.from")] == ["#g_0"]
     assert [cell.get("data-at") for cell in soup.select("td")] == ["q_0_4", None, None]
+    assert soup.select_one("tbody th").text == "a → b\N{NO-BREAK SPACE}log", "the link is on the line of the name"
     assert [cell.get("data-csv") for cell in soup.select("td")] == ["1234.5678", None, None]
     assert soup.caption is not None and "the first 1 of 2 rows" in soup.caption.text
 
 
-@pytest.mark.parametrize(("value", "shown"), [(-1e-12, "+0.0"), (1e-12, "+0.0"), (-1234.56, "-1,234.6")])
+@pytest.mark.parametrize(("value", "shown"), [(-1e-12, "+0.0"), (1e-12, "+0.0"), (-1234.56, "−1,234.6")])
 def test_a_signed_zero_does_not_depend_on_rounding_errors(value: float, shown: str) -> None:
     assert number_format("+z,.1f").text(value, 1.0) == shown
 
@@ -200,6 +201,10 @@ def test_a_column_has_a_unit_in_which_its_values_are_readable() -> None:
         ("by 2025-12-14: −2.15 ms (−80.2 %), round-trip time", ["2025-12-14", "−2.15 ms", "−80.2 %"]),
         ("zone-1" * 10 + ' <a href="#log-1">TCP-RR</a>', []),
         ("of a half-trip --full-rtt (ping 56 B, 95 % CI)", ["--full-rtt", "56 B", "95 % CI"]),
+        (
+            "after 4.6–50.2 min. 6 pairs, 40 – 50 µs, 20,000 per s, 95 % CI 2.1–8.4, Zone 1, az2a ↔ az3a",
+            ["4.6–50.2 min", "6 pairs", "40 – 50 µs", "20,000 per s", "95 % CI 2.1–8.4", "Zone 1", "az2a ↔ az3a"],
+        ),
         ("(Dallas 1 → Dallas 3, Washington 1 → Washington 3)", ["Dallas 1 → Dallas 3"]),
         (
             "az1a → az2a, az1a → us-south-dal10-a, az-latency-test",

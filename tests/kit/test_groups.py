@@ -33,7 +33,7 @@ def test_directions_of_a_round_trip_are_one_pair_and_far_zones_are_named() -> No
     times = {("1", "2"): 226e3, ("2", "1"): 227e3, ("1", "3"): 830e3, ("3", "2"): 853e3, ("1", "1"): 101e3}
     runs = _runs(times)
     main = main_method(runs, "median_ns")
-    text = "zones 1–2 **226–227 µs**; zone 3 to the others **830–853 µs**; inside zone 1 **101 µs**"
+    text = "zones 1–2: **226–227 µs**; zone 3 to the others **830–853 µs**; inside zone 1: **101 µs**"
     assert say(groups(main, runs), "ns") == text
     nothing = az.summarize(runs, "median_ns")
     assert answer_of(runs, "median_ns", nothing, "median round trip", "ns")[0].endswith("(sockperf TCP, one run each).")

@@ -34,7 +34,7 @@ def test_a_title_names_every_pair_of_a_tie_and_one_method_only() -> None:
     twice = [_ratio(2.0, **{"from": "a", "to": "c"}), _ratio(2.0, **{"from": "b", "to": "c"})]
     other = _ratio(2.0, "ntttcp", **{"from": "a", "to": "c"})
     assert most_apart(pd.DataFrame([*twice, other])) == ("iperf3", {"a → c": 2.0, "b → c": 2.0})
-    title = "Goodput: 2 of 2 differ; a → c, b → c against back, 2.00 times as much (iperf3)"
+    title = "Goodput: 2 of 2 differ; a → c, b → c against the way back, 2.00 times as much (iperf3)"
     assert ratio_result(pd.DataFrame(twice), "Goodput") == title
 
 

@@ -72,7 +72,7 @@ def test_table_picture_and_sentence_say_the_same_row(found: pd.DataFrame) -> Non
     ratio, low, high = (row[name] for name in ("ratio", "decides_low", "decides_high"))
     table, chart = page.changes(found), page.changes_forest(found)
     assert cell(table, "az1a → az2a, ping 56 B", "ratio") == f"{ratio:.3f}"
-    assert cell(table, "az1a → az2a, ping 56 B", "interval that decides") == f"{low:.3f} – {high:.3f}"
+    assert cell(table, "az1a → az2a, ping 56 B", "interval") == f"{low:.3f} – {high:.3f}"
     # The page counts 60 nights and 12 rounds of ping on each path.
     assert cell(table, "az1a → az2a, ping 56 B", "after against before") == "60 against 12 runs"
     assert isinstance(chart, Chart) and f"az1a → az2a {ratio:.4g} [{low:.4g}, {high:.4g}], different" in chart.alt
@@ -102,7 +102,7 @@ def test_each_path_has_a_row_the_largest_change_on_top(found: pd.DataFrame) -> N
     rows = [label.get_text() for label in axis.get_yticklabels()]
     assert rows == ["az1a → az2a", "az2a → az3a", "az1a → az3a"] and axis.get_title(loc="left") == "ping 56 B"
     differ = "2 of 3 differ, 1 of them in runs that drift, 1 more within the margin"
-    assert chart.title == f"After against before: {differ}; az2a → az3a, 0.645× as much (ping 56 B)"
+    assert chart.title == f"After against before: {differ}; az2a → az3a, 0.645× as long (ping 56 B)"
 
 
 def test_the_answer_lists_what_is_shown_where_nothing_changed() -> None:

@@ -62,6 +62,10 @@ def test_the_title_of_a_matrix_names_the_range_of_its_squares() -> None:
     runs = az.latency(load("aws-euwest1-lagscope"))
     chart = common.zone_matrix(runs, az.summarize(runs, "p99_ns"), "p99_ns")
     assert isinstance(chart, Chart) and chart.title.startswith("99th percentile by pair of zones: 102–505 µs")
+    # The newest mean from Chennai to Dallas is printed as 248 ms: title, squares and text alternative have one unit.
+    runs = az.latency(load("ibm-cloud-regions"))
+    chart = common.zone_matrix(runs, az.summarize(runs, "mean_ns"), "mean_ns")
+    assert isinstance(chart, Chart) and "Chennai → Dallas 248 [" in chart.alt and chart.alt.endswith(" ms")
 
 
 def test_two_pairs_and_less_than_the_wanted_share_are_no_matrix(cni: Study) -> None:

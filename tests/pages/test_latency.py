@@ -240,7 +240,7 @@ def test_single_runs_and_maxima_are_named(cni: Study, cni_latency: pd.DataFrame)
     # az2-az3/sockperf.log: "Total 6738 observations", percentile 99.999 = <MAX> = 1149.838
     assert "the largest of 6,738 observations" in text and "p99.999 of AZ2 - AZ3" in text
     # sockperf.log of AZ1 - AZ2 prints percentile 50 = 52.518 us, half of a round trip; each path has one run.
-    assert "zones 1–2 **105 µs**" in text and "one run each" in text
+    assert "zones 1–2: **105 µs**" in text and "one run each" in text
     assert "Measured once" not in text  # the answer says it
 
 

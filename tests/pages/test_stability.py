@@ -64,7 +64,8 @@ def test_a_shift_and_losses_of_a_run_are_drawn_at_a_fixed_cost(probes: int) -> N
 def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:
     _, found = shifted(20_000)
     shifts = page.shifts(found)
-    assert isinstance(shifts, Table) and shifts.cells[0][1] == "confirmed" and shifts.cells[0][2].startswith("120.0 (")
+    assert isinstance(shifts, Table) and cell(shifts, "A → B", "state") == "confirmed"
+    assert cell(shifts, "A → B", "position").startswith("120.0 (") and cell(shifts, "A → B", "change, µs") == "+50.0"
     runs = page.runs_in_time(found)
     assert cell(runs, "A → B", "level") == "1 confirmed" and cell(runs, "A → B", "lost") == "3"
     text = str(page.find(found, *[pd.DataFrame(columns=columns) for columns in NOTHING]))
@@ -85,7 +86,7 @@ NOTHING = (
 def test_the_last_change_before_a_break_is_the_reported_one(echo: Study) -> None:
     # Text: 955.87, then 789.58 in the last 100 records; "Down by 166.29 μs".
     segments = in_time.reported_segments(echo.reported)
-    assert cell(page.segments_before_the_end(segments), "Same AZ", "last change, µs") == "-166.29"
+    assert cell(page.segments_before_the_end(segments), "Same AZ", "last change, µs") == "−166.29"
 
 
 def test_connections_end_as_reported(echo: Study) -> None:

@@ -95,7 +95,7 @@ def test_every_line_of_a_log_is_counted(latte: Study) -> None:
 def test_an_expectation_is_shown_as_printed_and_as_read(latte: Study) -> None:
     table = page.expectations(latte)
     assert cell(table, "round trip between zones", "as printed") == "less than two milliseconds"
-    assert cell(table, "round trip between zones", "read as") == "0 – 2,000 µs"
+    assert cell(table, "round trip between zones", "read as") == "0–2,000 µs"
 
 
 def test_each_headline_leads_to_the_line_that_prints_it(cni: Study) -> None:

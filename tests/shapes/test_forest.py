@@ -88,8 +88,8 @@ def test_a_column_that_the_frame_has_not_is_named_and_an_empty_frame_needs_none(
         ({"x_low": [1.0, "none"]}, {}, "column 'x_low' has the text 'none'"),
         ({"band": ["5%", "5%"]}, {"margin": "band"}, "column 'band' has the text '5%'"),
         ({}, {"margin": 0}, "margin 0: write 0.05 for ±5 %"),
-        ({"band": [0.05, -1.0]}, {"margin": "band"}, "margin -1: write 0.05"),
-        ({"x": [-1.5, 2.0]}, {"margin": 0.05}, "'x' has the ratio -1.5; ratios are positive; leave out margin="),
+        ({"band": [0.05, -1.0]}, {"margin": "band"}, "margin −1: write 0.05"),
+        ({"x": [-1.5, 2.0]}, {"margin": 0.05}, "'x' has the ratio −1.5; ratios are positive; leave out margin="),
     ],
 )
 def test_texts_and_impossible_ratios_are_refused(

@@ -306,7 +306,7 @@ def test_many_clauses_are_a_list_and_few_a_sentence() -> None:
     assert card is not None
     first, *others = card.clauses(card.readers["changed"])
     assert first == (
-        "series that changed: 10 of 36 across zones (1 significant only at the date when others changed), 0 of 34 in "
+        "series that changed: 10 of 36 across zones (1 significant only together with others), 0 of 34 in "
         "one zone, 0 of 30 whose data end earlier, 30 more of these are too short to test"
     )
     assert len(others) == 9

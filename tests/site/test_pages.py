@@ -371,6 +371,22 @@ def test_a_long_table_prints_its_first_rows_and_their_number(browser: Browser, s
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
+def test_paper_announces_nothing_that_is_not_printed(browser: Browser, site: Path) -> None:
+    browser.open(site / "toy" / "1.html")
+    text, fold = '<div class="text"><h2>H</h2></div><div class="code"></div>', '<details class="rows">t</details>'
+    words = '<details class="words explanation">why</details>'
+    parts = {"table": text + fold + words, "both": text + "<figure>f</figure>" + fold + words}
+    html = "".join(f'<div class="section" id="{name}">{part}</div>' for name, part in parts.items())
+    closed = (
+        '<details class="words" id="closed">c</details><details class="words explanation" id="not_shown">n</details>'
+    )
+    browser.evaluate(f"document.querySelector('main').insertAdjacentHTML('beforeend', {json.dumps(html + closed)})")
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    shown = "['table', 'both', 'closed', 'not_shown'].filter(id => document.getElementById(id).getClientRects().length)"
+    assert browser.evaluate(shown) == ["both"]
+    browser.call("Emulation.setEmulatedMedia", media="")
+
+
 @pytest.mark.costly
 def test_page_prints(browser: Browser, site: Path) -> None:
     browser.open(site / "toy" / "1.html")

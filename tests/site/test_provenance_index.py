@@ -172,8 +172,8 @@ def test_an_expectation_leads_to_its_number() -> None:
     logs = logs_of("cassandra-vm-baseline")
     row = next(row for row in rows(BASELINE, "cassandra-vm-baseline") if row.cells[0].startswith("network latency"))
     # Read by hand in baseline.toml.
-    assert lines(logs, *row.record["cell_refs"]["3"]) == [("baseline.toml", 12, 'printed = "40-50ms"')]
-    assert lines(logs, *row.record["cell_refs"]["4"]) == [("baseline.toml", 9, "low = 40_000")]
+    assert lines(logs, *row.record["cell_refs"]["4"]) == [("baseline.toml", 12, 'printed = "40-50ms"')]
+    assert lines(logs, *row.record["cell_refs"]["1"]) == [("baseline.toml", 9, "low = 40_000")]
 
 
 def test_reported_numbers_lead_to_the_line_of_that_number() -> None:

@@ -24,7 +24,7 @@ def test_findings_and_rows_are_texts_of_their_own() -> None:
     texts = Texts()
     texts.html('<h2 id="part">Part</h2><p>Prose.</p>')
     texts.output(Shown("findings", findings=(Finding("info", "Crossing zones costs 40 µs."),)))
-    row = '<tr><th scope="row">a → b <a class="from" href="#x">log</a></th><td>5.212</td></tr>'
+    row = '<tr><th scope="row">a → b&nbsp;<a class="from" href="#x">log</a></th><td>5.212</td></tr>'
     texts.output(Shown("table", html=Markup(row), title="Runs", anchor="table-1"))
     texts.output(Shown("figure", title="Caption.", headline="a is slow", anchor="figure-x", alt="a: 5"))
     assert texts.parts() == (

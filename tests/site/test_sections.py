@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -10,6 +11,7 @@ from helpers.places import ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from azlatency.kit.objects import Note
+from azlatency.site.pages import Chapter, Job, PageView, StudyView
 from azlatency.site.sections import METHOD, sections, split_lead
 
 
@@ -112,3 +114,23 @@ def test_a_section_whose_code_alone_prints_something_has_nothing_to_show() -> No
     start, empty, pandas = map(new_markdown_cell, texts)
     _, section = sections(new_notebook(cells=[start, empty, _cell(Note("No log.")), pandas, code]))
     assert section.is_empty and section.reason == "No log."
+
+
+def test_a_page_names_as_hidden_only_the_sections_that_are_not_on_it() -> None:
+    notebook = new_notebook(
+        cells=[
+            new_markdown_cell("# Page\n\n**Question:** why?"),
+            _cell(Note("No findings.")),
+            new_markdown_cell("## Full\n\nProse."),
+            _cell(Note("No log has it."), "a chart"),
+            new_markdown_cell("## Empty\n\nProse."),
+            _cell(Note("Nor that.")),
+            new_markdown_cell("## Method and provenance\n\nOne."),
+            _cell(Note("No files.")),
+        ]
+    )
+    chapters = (Chapter(path=Path("p.ipynb"), title="Page"),)
+    job = Job(study=StudyView(name="a", info={}, contents=()), chapters=chapters, number=0)
+    page = PageView(job=job, error=None)
+    assert [section.title for section in page.sections(notebook)] == ["", "Full", "Method and provenance"]
+    assert page.not_shown == [("Empty", "Nor that.")]

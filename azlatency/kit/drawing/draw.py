@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from azlatency.kit.drawing.base import lines, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN, Look
 from azlatency.kit.drawing.sheet import Sheet
-from azlatency.studies.format import decimals_for, format_number, interval_decimals, plain, printed_decimals
+from azlatency.studies.format import decimals_for, estimate_decimals, format_number, plain, printed_decimals
 
 #: What a caption says of the ground truth of round trips.
 CONFIGURED = "×: round-trip delay of the emulated link as first configured, without the time of the hosts."
@@ -154,7 +154,7 @@ def short_number(value: float, step: float = 0.0) -> str:
 
 def with_interval(value: float, ends: Sequence[float]) -> str:
     """Write a value and its interval, which may be smaller than the dots: "830 (829–838)"."""
-    decimals = max(interval_decimals(*ends), decimals_for(value))
+    decimals = estimate_decimals(value, *ends)
     low, high = (format_number(end, decimals) for end in ends)
     return f"{format_number(value, decimals)} ({low}{' to ' if ends[0] < 0 else '–'}{high})"
 

@@ -22,6 +22,7 @@ from azlatency.stats.across_runs.zone_pairs import zones_of
 from azlatency.studies.emulation import configured_links, planted_changes, recorded_round_trips, route_changes
 from azlatency.studies.format import (
     count_of,
+    format_interval,
     format_number,
     format_value,
     join_words,
@@ -47,6 +48,11 @@ def emulated(data: Data) -> Answer | None:
     if checked.empty:
         return None
     worst = checked.loc[checked["error"].abs().idxmax()]
+    # The interval of the error, which may be far wider, sets its unit and its digits.
+    low, high = worst["low"] - worst["recorded"], worst["high"] - worst["recorded"]
+    width = (high - low) / 2
+    error = f"{'−' if worst['error'] < 0 else ''}{format_value(abs(worst['error']), 'ns', digits=1, like=width)}"
+    interval = f"95 % CI {format_interval(low, high, 'ns', like=width)}"
     method = next(name for name in rank_methods(measured_runs(data.runs)) if name in set(checked["method"]))
     shown = checked[checked["method"] == method].head(6)
     like = one_prefix([*shown["estimate"], *shown["recorded"]], "ns")
@@ -66,8 +72,8 @@ def emulated(data: Data) -> Answer | None:
             *_narrow_directions(data),
             *listed(shares),
             " contain the recorded delay; largest error ",
-            Linked(format_value(abs(worst["error"]), "ns"), _runs(worst)),
-            " of ",
+            Linked(error, _runs(worst)),
+            f" ({interval}) of ",
             Linked(format_value(worst["recorded"], "ns"), *truth, bold=False),
             f" ({worst['method']}{all_rounds}).",
         ),
@@ -151,7 +157,7 @@ def _changed_routes(data: Data, records: pd.DataFrame) -> Sentence:
         names = join_words(name.removeprefix("az") for name in zones)
         text += (f"From round {first} on, zones {names} are ", Linked(format_value(measured, "ns", step=step), refs))
         other = " to ".join(dict.fromkeys(signed_value(end, "ns", step=step, like=measured) for end in rest))
-        on_paths = f"{of_paths} by path; recorded, without the hosts, {of_records}"
+        on_paths = f"by path {of_paths}; recorded, without the time of the hosts: {of_records}"
         text += (f" farther apart ({on_paths}); on unchanged paths the medians moved by {other}. ",)
     return text
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 #: Most series that a card names, and most of one date that the first page names.
 _MOST, _MOST_OF_A_DATE = 2, 2
 #: What is said of a change that its series alone does not show.
-_WITH_OTHERS = "significant only at the date when others changed"
-_ONE_STEP = "by one printed step, perhaps rounding"
+_WITH_OTHERS = "significant only together with others"
+_ONE_STEP = "changed by one printed step, perhaps rounding"
 #: Where a series is that has ended.
 _EARLIER = "whose data end earlier"
 #: What a date of published windows means.
@@ -164,14 +164,14 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
             {
                 "path": join_words(unchanged),
                 "date": "–",
-                "levels": f"largest ÷ smallest disjoint window of a pair in use: {said}",
-                "change": "no change confirmed",
+                "levels": "–",
+                "change": f"no change confirmed; largest ÷ smallest disjoint window of a pair in use: {said}",
                 "now": "–",
                 "run_ids": " ".join(run_ids for _, run_ids in unchanged.values()),
             }
         )
     columns = {
-        "path": text("path"), "change": text("change"), "newest window": text("now"), "level": text("levels"),
+        "path": text("path"), "change": text("change"), "level": text("levels"), "newest window": text("now"),
         "changed by": text("date"),
     }  # fmt: skip
     notes = [

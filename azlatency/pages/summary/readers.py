@@ -238,7 +238,7 @@ def _one_rate(falls: pd.DataFrame) -> Sentence:
     (path, method), _ = max(spread.items(), key=lambda item: item[1])
     rows = falls[(falls["path"] == path) & (falls["method"] == method)]
     rates = Linked(span(rows["burst_rate"], "bit/s"), RunsRef(tuple(rows["run_ids"]), "intervals"))
-    return f"not for throughput: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " until their rate fell"
+    return f"no, for throughput: {count_of(len(rows), 'transfer')} on {path} ran at ", rates, " before their rate fell"
 
 
 def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:

@@ -52,11 +52,11 @@ SAID = {
         "days to 2026-08-16",
         # As the history says: 2.67 ms, then 0.53 ms. Chennai and Mumbai have fewer than ten windows.
         # 36 pairs of zones, 34 zones, and 30 of both under names that ended in 2024.
-        "changed": "series that changed: 10 of 36 across zones (1 significant only at the date when others changed), 0 "
+        "changed": "series that changed: 10 of 36 across zones (1 significant only together with others), 0 "
         "of 34 in one zone, 0 of 30 whose data end earlier, 30 more of these are too short to test; by 2025-12-14: "
         "Sao Paulo sao01–sao05 −80 %; by 2025-11-09: 5 paths, "
-        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (this one significant only at the "
-        "date when others changed) (now 2.01 ms in the newest window, above its level before); "
+        "largest Dallas dal12–dal14 −71 %, among them Dallas dal10–dal12 −25 % (this one significant only together "
+        "with others) (now 2.01 ms in the newest window, above its level before); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
         "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
@@ -73,7 +73,7 @@ SAID = {
     "ec2-token-buckets": {
         "bursts": "24 of 29 transfers start at 9.4–9.7 Gbit/s: c5.large 4.6 min (then 0.752 Gbit/s), c5.xlarge 8.8 min "
         "(then 1.25 Gbit/s), c5.2xlarge 17.7 min (then 2.51 Gbit/s) and c5.4xlarge 38.3 min (then 5.02 Gbit/s)",
-        "one_run": "not for throughput: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s until their rate fell",
+        "one_run": "no, for throughput: 11 transfers on c5.large ran at 5.02–9.69 Gbit/s before their rate fell",
     },
     FEW_REGIONS: {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
