@@ -264,7 +264,8 @@ def answer_of(
     if len(drifting):  # their typical run is of no level
         of_runs = measured.loc[measured["path"].isin(drifting["path"]), column]
         those = "some" if len(drifting) < len(main) else "which"
-        drift = f", {those} drift: {span([of_runs.min(), of_runs.max()], unit, step=main['step'].min())}"
+        like = one_prefix((value for group in every for value in group.values), unit)
+        drift = f", {those} drift: {span([of_runs.min(), of_runs.max()], unit, like=like, step=main['step'].min())}"
     return f"{capitalised(quantity)}: {listed} ({method}, {run_counts(main, runs)}{drift}){verdict}.", refs
 
 

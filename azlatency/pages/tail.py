@@ -276,8 +276,7 @@ def find(
     `azlatency.summarize` of ``p99_ns`` of ``runs``, which are those of ``data``.
     """
     sentence, refs = answer_of(runs, "p99_ns", typical, "p99", "ns")
-    changed, levels = _over_levels(data, runs, typical)
-    findings = [answer(sentence + changed, refs), *levels] if sentence else []
+    findings = [answer(sentence, refs), *_over_levels(data, runs, typical)] if sentence else []
     findings += _named_levels(found)
     ranged = shares[shares["high"].notna()]
     if len(ranged):
@@ -299,12 +298,12 @@ def find(
     return Findings.of(findings)
 
 
-def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> tuple[str, list[Finding]]:
+def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list[Finding]:
     """Name the paths whose level changed within their runs; a finding has the p99 of the median run at each level."""
     repeated = set(typical.loc[typical["estimate"].notna(), "method"])
     own = runs[runs["p99_ns"].notna() & runs["method"].isin(repeated)]
     if own.empty:
-        return "", []
+        return []
     late = {
         path: (f"round {first} (planted)", own.index[own["round"] >= first])
         for links, first in planted_changes(data)
@@ -326,11 +325,11 @@ def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> tupl
             names.append(path)
             parts.append(f"{path} ({method}) {' before and '.join(values)} since {what}")
     if not parts:
-        return "", []
+        return []
     more = [f"{len(parts) - _MOST_FINDINGS} more"] if len(parts) > _MOST_FINDINGS else []
     listed = "; ".join([*parts[:_MOST_FINDINGS], *more])
-    sentence = f" The level changed within the runs of {count_or_names(names)}: one p99 describes neither level."
-    return sentence, [info(f"p99 of each level: {listed}.")]
+    changed = f"The level changed within the runs of {count_or_names(names)}, so one p99 describes neither level"
+    return [info(f"{changed}: {listed}.")]
 
 
 def _shares(ranged: pd.DataFrame) -> str:

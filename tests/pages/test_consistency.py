@@ -295,7 +295,7 @@ def test_a_finding_has_one_unit_per_quantity(name: str) -> None:
         for prefixes in (r"\d (ns|µs|ms)\b", r"\d ([kMGT]?bit/s)", r"\d ([kMG]?B/s)"):
             assert len(set(re.findall(prefixes, finding.text))) < 2, finding.text
     answers = [finding for finding in said if finding.kind == "answer"]
-    assert all(len(finding.text.split()) <= 30 for finding in answers), answers
+    assert [finding.text for finding in answers if len(finding.text.split()) > 30] == []
     # A page begins with the card's numbers: both speak of the method that measured the most paths.
     typical = {number for finding in answers[:1] for number in re.findall(r"[\d,.]+\d", finding.text)}
     card = load_card(name)
