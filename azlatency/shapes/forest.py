@@ -197,7 +197,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         if place % columns and same_rows:
             axis.set_yticklabels([])  # as in the panel on its left
         alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
-    marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
+    kinds = shown[verdict] if verdict else pd.Series("", shown.index)
+    marks = [
+        MARKS[kind].words for kind in MARKS if ((kinds == kind) & (shown[value].notna() | (kind == "reported"))).any()
+    ]
+    if ((kinds == "not_tested") & shown[value].isna()).any():
+        marks.append("dashed: from the smallest to the largest as measured, not tested")
     without = shown[low].isna() & shown[value].notna()
     if verdict:  # the words of these marks say so themselves
         without &= ~shown[verdict].isin(["not_tested", "reported"])

@@ -248,3 +248,10 @@ def test_a_missing_bar_is_explained_where_others_have_one_and_no_mark_says_it() 
     assert said not in drawn(some, verdict="verdict").caption
     assert said in drawn(some.assign(verdict="different"), verdict="verdict").caption
     assert said not in drawn(frame.assign(verdict="different", ratio_low=bar), verdict="verdict").caption
+
+
+def test_a_dashed_range_that_was_not_tested_is_explained_and_no_mark_that_is_not_drawn() -> None:
+    frame = FRAME.assign(ratio=math.nan, verdict="not_tested")
+    chart = drawn(frame, verdict="verdict", margin=0.05)
+    assert "Dashed: from the smallest to the largest as measured, not tested." in chart.caption
+    assert "square" not in chart.caption
