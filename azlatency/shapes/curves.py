@@ -146,7 +146,7 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         if sheet.labelled and not is_below:
             _name_ends(axis, of_axis, look, names, 0.255 / height)
     if sheet.labelled and is_below:
-        draw.name_below(sheet, figure, axes[0], look)
+        draw.name_below(sheet, figure, axes[0], {path: look[path] for path in _highest_first(ends, look)})
     few_lines = any(group["line"].nunique(dropna=False) <= MOST_WITH_BARS for group in panels.values())
     is_shifted = not band and few_lines and len(paths) > 1
     words = draw.caption(
@@ -264,6 +264,18 @@ def _name_ends(
         piece.set_gid(f"end of {path}")
         aside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8}
         axis.annotate(names[path], (1, spot), (72 * _PIECE[-1] + 4, 0), va="center", color=INK, **aside)
+
+
+def _highest_first(ends: Sequence[Mapping[str, list[float]]], look: Mapping[str, Look]) -> list[str]:
+    """Return the paths that are drawn by the ends of their lines, both directions of a pair together."""
+    every: dict[str, list[float]] = {}
+    for path, of_path in (item for of_axis in ends for item in of_axis.items()):
+        every.setdefault(path, []).extend(map(math.log, of_path))
+    heights = {path: median_high(some) for path, some in every.items()}
+    of_pair: dict[str, list[float]] = {}
+    for path, height in heights.items():
+        of_pair.setdefault(look[path].mark, []).append(height)
+    return sorted(heights, key=lambda path: (-mean(of_pair[look[path].mark]), look[path].mark, -heights[path]))
 
 
 def _in_words(rows: pd.DataFrame, unit: Unit) -> str:

@@ -73,7 +73,7 @@ def test_in_a_column_the_paths_are_named_below_so_that_the_panel_has_its_width()
     assert isinstance(wide, Chart) and isinstance(narrow, Chart)
     assert not wide.figure.legends
     (names,) = narrow.figure.legends
-    assert [text.get_text() for text in names.get_texts()] == ["a → b", "b → a"]
+    assert [text.get_text() for text in names.get_texts()] == ["b → a", "a → b"]
     (axis,) = narrow.figure.axes
     assert not any(text.get_text() for text in axis.texts) and axis.get_position().width > 0.7
 
