@@ -176,16 +176,18 @@ def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
         return Note("No chart: no table of windows was published.")
     in_a_region = bool(between["placement"].eq("cross_zone").all())
     newest = between[between["date"] == between["date"].max()]
+    title, foremost = _farthest(between)
     has_many = newest.groupby("region")["pair"].nunique().max() > len(HUES)
     return lines(
         between,
         "mean_ns",
         panel="region",
         line="pair",
-        marked=set(between.loc[between["path"].isin(found.changes["path"]), "pair"]),
+        marked={*between.loc[between["path"].isin(found.changes["path"]), "pair"], foremost} - {""},
+        foremost=foremost,
         limits=LIMITS if in_a_region else (),
         unit=_unit(between),
-        result=_farthest(between),
+        result=title,
         caption=draw.caption(
             f"Each line is a pair of {'zones' if in_a_region else 'regions'}. Windows that overlap are drawn, too.",
             ("Dotted: 1 and 2 ms.", in_a_region),
@@ -197,22 +199,23 @@ def over_time(windows: pd.DataFrame, found: History) -> Chart | Note:
     )
 
 
-def _farthest(between: pd.DataFrame) -> str:
-    """Name the pair in use whose newest mean differs most from its first one: its name, and both means."""
+def _farthest(between: pd.DataFrame) -> tuple[str, str]:
+    """Name the pair in use whose newest mean differs most from its first one, and both means; also return the pair."""
     in_use = between[between.groupby("path")["date"].transform("max").eq(between["date"].max())]
     ends = in_use.sort_values("date", kind="stable").groupby("path")["mean_ns"].agg(["first", "last"])
     moved = np.log(ends["last"] / ends["first"]).abs()
     counted, of = count_of(len(ends), "path"), "first and newest window"
     if not moved.max() > 0:
-        return f"{counted}: {of} are equal"
+        return f"{counted}: {of} are equal", ""
     path = moved.idxmax()
     rows = in_use[in_use["path"] == path]
     like, step = one_prefix(ends.loc[path], "ns"), rows["mean_ns_resolution"].max()
     start, now = (format_value(value, "ns", like=like, step=step) for value in ends.loc[path])
     verb = "fell" if ends.loc[path, "last"] < ends.loc[path, "first"] else "rose"
     # Both directions of a pair of regions are published.
-    name = rows["pair"].iloc[0] if rows["placement"].eq("cross_zone").all() else path
-    return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})"
+    pair = rows["pair"].iloc[0]
+    name = pair if rows["placement"].eq("cross_zone").all() else path
+    return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})", pair
 
 
 def _unit(windows: pd.DataFrame) -> Unit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,7 +17,7 @@ from azlatency.kit.findings import act, answer, has_flag, hidden_levels, info, j
 from azlatency.kit.groups import answer_of
 from azlatency.kit.objects import Chart, Finding, Findings, Note
 from azlatency.kit.table import cited, count, flags, number, p_value, table, text
-from azlatency.kit.titles import by_method, extremes, names, span
+from azlatency.kit.titles import by_method, extremes
 from azlatency.kit.units import read_in
 from azlatency.kit.words import PRINTED
 from azlatency.pages.common import PERCENTILE, percentile_table, typical_runs
@@ -29,7 +30,7 @@ from azlatency.stats.across_runs.run_order import FEWEST, LEVEL
 from azlatency.stats.across_runs.run_values import run_values, value_column
 from azlatency.stats.within_run.histograms import METHOD
 from azlatency.studies.emulation import NOT_EMULATED, sums_of_both_directions
-from azlatency.studies.format import count_of, format_number, format_value, one_prefix, percent, percentile, plain
+from azlatency.studies.format import count_of, format_number, format_value, percent, percentile, plain
 from azlatency.studies.runs.left_out import has_complete_repeat
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.selection import is_window
@@ -148,7 +149,7 @@ def percentile_curves(
     if drawn.empty:
         has = "contains samples that resolve a percentile" if samples else "prints percentiles"
         return Note(f"No chart: no log of this study {has}.")
-    title, first, sizes = _percentile_title(drawn)
+    sizes = _sizes_of_paths(drawn)
     runs = drawn.drop_duplicates("run_id")
     kept = runs[runs["path"].isin(told_apart(sizes))]
     per_method = kept["method"].value_counts(sort=False)
@@ -157,6 +158,7 @@ def percentile_curves(
     kept = pd.concat([few_of_each(kept[kept["method"] == name], "path", "n", _MOST_CURVES) for name in methods])
     left = f"Shown: {len(kept)} of {len(runs)} runs, of as many pairs as there are colours; the table lists all."
     shown = drawn[drawn["run_id"].isin(kept["run_id"])]
+    title, first = _percentile_title(shown)
     shown = shown.sort_values("method", key=lambda names: names != first, kind="stable")
     shown = shown.assign(
         is_maximum=has_flag(shown, "maximum_in_disguise"),
@@ -173,44 +175,62 @@ def percentile_curves(
         truth="" if samples else "truth",
         result=title,
         caption=draw.caption(
-            _sampled_caption(shown) if samples else _printed_caption(shown, kept), (left, len(kept) < len(runs))
+            (_sampled_caption if samples else _printed_caption)(shown, kept), (left, len(kept) < len(runs))
         ),
         name="percentile_curves",
     )
 
 
-def _percentile_title(drawn: pd.DataFrame) -> tuple[str, str, dict[str, float]]:
-    """Say from where to where the runs reach at p99, or at the highest usual level below it that is not rare.
+def _at_titled_level(drawn: pd.DataFrame) -> tuple[pd.DataFrame, str, dict[str, float]]:
+    """Return the runs at p99, or at the highest usual level below it that is not rare.
 
-    Also return the method that it speaks of, and a number per path, by which paths are chosen.
+    Also return the method that says most about all paths, and its value on each path.
     """
-    descending = drawn.sort_values("q", ascending=False, kind="stable")
-    sizes: dict[str, float] = descending.drop_duplicates("path", keep="last").set_index("path")["estimate"].to_dict()
-    drawn = drawn[~has_flag(drawn, "maximum_in_disguise")]
-    levels = drawn.loc[drawn["q"].isin(_TITLED), "q"].value_counts()
-    if levels.empty:
-        return "", "", sizes
-    q = levels.index[2 * levels >= levels.max()].max()
-    runs = drawn[drawn["q"] == q]
+    supported = drawn[~has_flag(drawn, "maximum_in_disguise") & drawn["q"].isin(_TITLED)]
+    levels = supported["q"].value_counts()
+    runs = supported[supported["q"] == levels.index[2 * levels >= levels.max()].max()]
     method, by_path = by_method(
         (Measured(str(run["method"]), str(run["path"]), packets=run["n"]), run["estimate"])
         for run in runs.to_dict("records")
     )
+    return runs, method, by_path
+
+
+def _sizes_of_paths(drawn: pd.DataFrame) -> dict[str, float]:
+    """Return a number per path, by which paths are chosen."""
+    descending = drawn.sort_values("q", ascending=False, kind="stable")
+    sizes: dict[str, float] = descending.drop_duplicates("path", keep="last").set_index("path")["estimate"].to_dict()
+    _, _, by_path = _at_titled_level(drawn)
+    # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
+    return by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes | by_path
+
+
+def _percentile_title(drawn: pd.DataFrame) -> tuple[str, str]:
+    """Say from where to where the runs reach that are drawn; also return the method that this speaks of."""
+    runs, method, by_path = _at_titled_level(drawn)
+    if runs.empty:
+        return "", ""
+    q = runs["q"].iloc[0]
     values = {str(path): list(some) for path, some in runs[runs["method"] == method].groupby("path")["estimate"]}
     quantity = "median" if q == 0.5 else percentile(q)
     # The curves are of single runs, and not all runs of a path need be among them.
     found = path_differences(values) if max(map(len, values.values())) > 1 else None
-    title = extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found)
-    # With enough pairs of the method in the title, its longest and its shortest path are among those drawn.
-    return title, method, by_path if len(set(map(pair_of, by_path))) >= len(HUES) else sizes | by_path
+    return extremes(f"{quantity} of single runs", by_path, "ns", method, ranges=values, found=found), method
 
 
-def _sampled_caption(shown: pd.DataFrame) -> str:
-    bounded = int(shown[["low", "high"]].notna().all(axis=1).sum())
-    return (
-        "Round-trip percentiles of the samples, one line per run; each describes one connection. Band: pointwise "
-        f"{percent(shown['confidence'].iloc[0])} interval, corrected for the autocorrelation of the packets; "
-        f"{plain(bounded)} of {plain(len(shown))} percentiles have one."
+def _sampled_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
+    is_bare, confidence = runs["method"].value_counts() > MOST_WITH_BARS, percent(shown["confidence"].iloc[0])
+    banded = shown[~shown["method"].map(is_bare)]
+    bounded = banded[["low", "high"]].notna().all(axis=1)
+    return draw.caption(
+        "Round-trip percentiles of the samples, one line per run, with a mark at the median; each describes one "
+        "connection.",
+        (
+            f"Band: pointwise {confidence} interval, corrected for the autocorrelation of the "
+            f"packets; {plain(int(bounded.sum()))} of {plain(len(banded))} percentiles have one.",
+            bounded.any(),
+        ),
+        (f"Panels of more than {MOST_WITH_BARS} runs have no bands.", is_bare.any()),
     )
 
 
@@ -292,18 +312,18 @@ def run_shapes(found: RunHistograms, links: pd.DataFrame = NOT_EMULATED) -> Char
         colour="path",
         truth="truth",
         xlabel="round-trip time",
-        result=_shape_title(finite[finite["method"] == method], method),
+        result=_shape_title(shown[(shown["method"] == method) & (shown["median_ns"] < math.inf)], method),
         caption=caption,
         name="run_shapes",
     )
 
 
 def _shape_title(runs: pd.DataFrame, method: str) -> str:
-    """Say from where to where the medians of the runs reach; the forest has the typical run of each path."""
-    if runs.empty:
-        return ""
-    reach = span(runs["median_ns"], "ns", like=one_prefix(runs["median_ns"], "ns"))
-    return f"{method}: median round trip in {count_of(len(runs), 'run')} {reach} ({names(runs['path'])})"
+    """Say from where to where the medians of the drawn runs reach; the forest has the typical run of each path."""
+    values = {str(path): list(medians) for path, medians in runs.groupby("path", sort=False)["median_ns"]}
+    typical = {path: median(some) for path, some in values.items()}
+    found = path_differences(values) if len(runs) > len(values) else None
+    return extremes(f"median round trip in {count_of(len(runs), 'run')}", typical, "ns", method, values, found)
 
 
 def _shape_in_words(run: Row) -> str:

@@ -139,7 +139,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
             (draw.CONFIGURED, drawn["truth"].notna().any()),
         ),
         ordering="Shortest on top.",
-        counted="paths per row" if is_grouped else "runs per row",
+        counted="paths per row" if is_grouped else f"runs per row{' with a log' if len(logged) < len(drawn) else ''}",
         of="measurements",
         result=result,
         name="placement_values",
@@ -219,7 +219,7 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
     estimated = chosen[chosen["estimate"].notna()]
     found = path_differences({path: values[label] for label, path in estimated["path"].items()})
     statistic = chosen["value"].iloc[0].removesuffix("_ns")
-    step = chosen["resolution"].min()
+    step = chosen["resolution"].max()
     return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found, step=step)
 
 

@@ -168,7 +168,12 @@ def _narrowest(curve: pd.DataFrame) -> str:
     best = reached.loc[reached["precision"].idxmin()]
     narrower = curve.loc[curve["precision"] < best["precision"], "precision"]
     more = f", ±{percent(narrower.max())} more than {FEASIBLE}" if len(narrower) else ""
-    return f"±{percent(best['precision'])} takes {plain(best['high'])} runs{more} {path}"
+    width = f"±{percent(best['precision'])}"
+    if best["done"] >= best["high"]:
+        return f"The {plain(best['done'])} runs done are enough for {width}{more} {path}"
+    enough = curve.loc[curve["high"] <= curve["done"], "precision"]
+    has = f", the {plain(best['done'])} done are enough for ±{percent(enough.min())}" if len(enough) else ""
+    return f"{width} takes {plain(best['high'])} runs{has}{more} {path}"
 
 
 # --- how long

@@ -74,8 +74,9 @@ def run_series(found: RunsInTime, study: Study, links: pd.DataFrame) -> Chart | 
         caption=draw.caption(
             "Round-trip times over time.",
             ("Orange: confirmed level shift, with the 95 % interval of its time.", (chosen["confirmed"] > 0).any()),
-            ("Short ticks: blocks whose medians were tested.", named["ticks"].notna().any()),
-            ("Right of a TCP connection: → still open when the test ended (censored), ✕ cut off.", is_tcp.any()),
+            ("Short ticks at the top: blocks whose medians were tested.", named["ticks"].notna().any()),
+            ("→ right of a panel: the TCP connection was still open when the test ended.", named["edge"].eq("→").any()),
+            ("✕ right of a panel: the TCP connection was cut off.", named["edge"].eq("✕").any()),
             ("Dotted: configured round-trip delay, without the hosts.", named["truth"].notna().any()),
             (
                 f"Shown: {len(chosen)} of {len(runs)} runs with samples, those with confirmed shifts first, then the "

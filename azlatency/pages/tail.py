@@ -120,11 +120,14 @@ def _bounded(name: str) -> Column:
 def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: float | None = None) -> Chart | Note:
     """Draw the share of packets slower than a value; six runs, the longest of each path, and a limit in ns.
 
+    Of paths with as many packets, those with the slowest one are drawn.
+
     ``links``: what an emulated network is configured to.
     """
     if found.runs.empty:
         return Note("No chart: no run of this study has enough samples to show a tail.")
-    shown = few_of_each(found.runs, "path", "packets", _MOST_PANELS)
+    by_slowest = found.runs.sort_values("largest_ns", ascending=False, kind="stable")
+    shown = few_of_each(by_slowest, "path", "packets", _MOST_PANELS).sort_index()
     runs = shown.to_dict("records")
     quantiles = found.quantiles[found.quantiles["run_id"].isin(shown["run_id"]) & found.quantiles["estimate"].notna()]
     points = found.curve[found.curve["run_id"].isin(shown["run_id"])]
@@ -133,11 +136,8 @@ def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: f
         text=points["run_id"].map({run["run_id"]: _in_words(run, quantiles) for run in runs}),
         truth=points["path"].map(sums_of_both_directions(links)),
     )
-    # Of all paths: one that is not drawn may have the slowest packet.
-    longest = few_of_each(found.runs, "path", "packets", found.runs["path"].nunique())
     method, largest = by_method(
-        (Measured(run["method"], run["path"], packets=run["packets"]), run["largest_ns"])
-        for run in longest.to_dict("records")
+        (Measured(run["method"], run["path"], packets=run["packets"]), run["largest_ns"]) for run in runs
     )
     bars = quantiles.dropna(subset=["low", "high"])
     caption = "Share of packets slower than a given round-trip time."
@@ -148,8 +148,8 @@ def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: f
         caption += " ×: configured round-trip delay of the emulated link."
     if len(shown) < len(found.runs):
         every = shown["path"].nunique() == found.runs["path"].nunique()
-        of_all = ", the longest of each path" if every else "; the title is of all"
-        caption += f" Shown: {len(shown)} of {len(found.runs)} runs{of_all}."
+        which = "the longest of each path" if every else "the longest, then those with the slowest packet"
+        caption += f" Shown: {len(shown)} of {len(found.runs)} runs, {which}."
     return density(
         points,
         "rtt_ns",

@@ -111,9 +111,8 @@ def _panel(frame: pd.DataFrame) -> pd.Series:
 def _rows(chosen: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the chart: the paths by size, whose dots are the rounds, the mean, and a new pair."""
     paths = pairs.groupby(["panel", "path"], as_index=False, sort=False).agg(
-        size=("size", lambda sizes: np.log(sizes).mean()), n=("size", "size"), ratio=("ratio", "first")
+        size=("size", lambda sizes: np.log(sizes).mean())
     )
-    paths["ratio"] = paths["ratio"].where(paths.pop("n") == 1)
     paths = paths.rename(columns={"path": "row"}).sort_values("size", kind="stable")
     means = chosen.assign(row="mean ratio")
     more = chosen.assign(

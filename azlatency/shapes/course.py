@@ -133,7 +133,7 @@ def course(  # noqa: PLR0913 - a shape is told its columns
         if ticks and named[ticks] > 0:
             marks = np.arange(rows["start"].iloc[0], rows["end"].iloc[-1] + named[ticks], named[ticks])
             upper.xaxis.set_minor_locator(FixedLocator(marks.tolist()))
-            upper.tick_params(axis="x", which="minor", length=3.5, color=GREY, direction="in")
+            upper.tick_params(axis="x", which="minor", length=3.5, color=GREY, direction="in", top=True, bottom=False)
         if edge and named[edge]:
             look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
             upper.annotate(named[edge], (1, 0.5), (4, 0), fontsize=11, color=INK, annotation_clip=False, **look)

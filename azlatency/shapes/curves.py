@@ -83,8 +83,9 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
     low, high : str
         Columns of the intervals; a missing upper end is an arrow.
     band : bool
-        Draw the intervals as a band, for lines of many levels. Otherwise they are bars, and the region between two
-        levels is shaded, which bounds every percentile between them; panels of more than ten lines have neither.
+        Draw the intervals as a band, for lines of many levels, with one mark at the median. Otherwise they are bars,
+        and the region between two levels is shaded, which bounds every percentile between them. Panels of more than ten
+        lines have no intervals.
     hollow : str
         Column that says which marks are hollow.
     truth : str
@@ -145,9 +146,12 @@ def curves(  # noqa: PLR0913 - a shape is told its columns
         if sheet.labelled and not is_below:
             _name_ends(axis, of_axis, look, names, 0.255 / height)
     if sheet.labelled and is_below:
-        draw.name_below(sheet, figure, axes[0], look)
+        draw.name_below(sheet, figure, axes[0], {path: look[path] for path in _highest_first(ends, look)})
+    few_lines = any(group["line"].nunique(dropna=False) <= MOST_WITH_BARS for group in panels.values())
+    is_shifted = not band and few_lines and len(paths) > 1
     words = draw.caption(
         caption,
+        ("Levels are shifted sideways by path, so that bars do not overlap.", is_shifted),
         (f"{sizes(rows['n'].astype(int), counted)}." if "n" in frame else "", "n" in frame),
         left_out(len(panels), len(groups), "panels"),
         left_out(len(paths), len(every_path), "paths"),
@@ -162,9 +166,9 @@ def _panel(
     """Draw the lines of one panel; return the heights of their ends by path."""
     runs = dict(iter(rows.groupby("line", sort=False, dropna=False)))
     with_bars = len(runs) <= MOST_WITH_BARS
-    # Offset the paths so that their bars do not overlap.
+    # Offset the paths so that their bars do not overlap; a line without bars stands at its levels.
     paths, ends = list(look), dict[str, list[float]]()
-    step = min(0.05, 0.3 / len(paths))
+    step = min(0.05, 0.3 / len(paths)) if with_bars and not band else 0.0
     axis.set_yscale("log")
     for points in runs.values():
         path = points["path"].iloc[0]
@@ -172,10 +176,11 @@ def _panel(
         shift = (paths.index(path) - (len(paths) - 1) / 2) * step
         run = points.assign(x=[nines(q) + shift for q in points["q"]])
         axis.plot(run["x"], run["value"], linestyle=style.dash, color=style.colour, zorder=3)
-        if band:
-            axis.fill_between(run["x"], run["low"], run["high"], color=style.colour, alpha=0.2, linewidth=0, zorder=1)
-        else:
-            _marks(axis, run, style, 4 if with_bars else 3, unit)
+        middle = run.iloc[[int((run["q"] - 0.5).abs().argmin())]]
+        _marks(axis, middle if band else run, style, 4 if with_bars else 3, unit)
+        if band and with_bars:
+            shade: dict[str, Any] = {"color": style.colour, "alpha": 0.2, "linewidth": 0, "zorder": 1}
+            axis.fill_between(run["x"], run["low"], run["high"], **shade)
         if with_bars and not band:
             for row in run.to_dict("records"):
                 _bar(axis, row, style.colour)
@@ -259,6 +264,18 @@ def _name_ends(
         piece.set_gid(f"end of {path}")
         aside: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": 8}
         axis.annotate(names[path], (1, spot), (72 * _PIECE[-1] + 4, 0), va="center", color=INK, **aside)
+
+
+def _highest_first(ends: Sequence[Mapping[str, list[float]]], look: Mapping[str, Look]) -> list[str]:
+    """Return the paths that are drawn by the ends of their lines, both directions of a pair together."""
+    every: dict[str, list[float]] = {}
+    for path, of_path in (item for of_axis in ends for item in of_axis.items()):
+        every.setdefault(path, []).extend(map(math.log, of_path))
+    heights = {path: median_high(some) for path, some in every.items()}
+    of_pair: dict[str, list[float]] = {}
+    for path, height in heights.items():
+        of_pair.setdefault(look[path].mark, []).append(height)
+    return sorted(heights, key=lambda path: (-mean(of_pair[look[path].mark]), look[path].mark, -heights[path]))
 
 
 def _in_words(rows: pd.DataFrame, unit: Unit) -> str:

@@ -115,7 +115,7 @@ def density(  # noqa: PLR0913 - a shape is told its columns
     if slower:
         first.set_yscale("log")
         power_ticks(first.yaxis)
-        first.set_ylim(0.1 * scaled[share].min(), 1.3)
+        first.set_ylim(0.5 * scaled[share].min(), 1.3)
     else:
         first.set_ylim(0, 1)
     truths = lines[truth].dropna() / unit.scale if truth else lines["_value"][:0]

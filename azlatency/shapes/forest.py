@@ -59,8 +59,9 @@ _FARTHEST = 5.0
 _SHORT = 20
 #: Letters of a line of the name of a row: of one panel in a row, and of several.
 _LETTERS = (46, 30)
-#: Ratio of the largest value to the smallest from which an axis is logarithmic.
-_LOGARITHMIC = 15.0
+#: Ratio of the largest value to the smallest from which an axis is logarithmic; up to which it may begin near the
+#: smallest, if half of the intervals take less than this share of an axis that begins at 0.
+_LOGARITHMIC, _ZOOMED, _INVISIBLE = 15.0, 4.0, 0.02
 
 
 @styled
@@ -197,7 +198,12 @@ def forest(  # noqa: PLR0913 - a shape is told its columns
         if place % columns and same_rows:
             axis.set_yticklabels([])  # as in the panel on its left
         alternatives.append(f"{heading}: {'; '.join(drawn.words(runs))}")
-    marks = [MARKS[kind].words for kind in MARKS if verdict and (shown[verdict] == kind).any()]
+    kinds = shown[verdict] if verdict else pd.Series("", shown.index)
+    marks = [
+        MARKS[kind].words for kind in MARKS if ((kinds == kind) & (shown[value].notna() | (kind == "reported"))).any()
+    ]
+    if ((kinds == "not_tested") & shown[value].isna()).any():
+        marks.append("dashed: from the smallest to the largest as measured, not tested")
     without = shown[low].isna() & shown[value].notna()
     if verdict:  # the words of these marks say so themselves
         without &= ~shown[verdict].isin(["not_tested", "reported"])
@@ -222,6 +228,12 @@ def _check_ratios(ratios: pd.Series, margins: pd.Series) -> None:
         raise ValueError(f"margin {plain(margins[~(margins > 0)].iloc[0])}: write 0.05 for ±5 %")
     if (ratios < 0).any():
         raise ValueError(f"{ratios.name!r} has the ratio {plain(ratios.min())}; ratios are positive; leave out margin=")
+
+
+def _is_too_fine(numbers: pd.DataFrame, ends: Sequence[float]) -> bool:
+    """Return whether most intervals would be invisible on an axis from 0, and values are far from 0."""
+    widths = (numbers.iloc[:, 2] - numbers.iloc[:, 1]).dropna()
+    return 0 < max(ends) < _ZOOMED * min(ends) and len(widths) > 0 and widths.median() < _INVISIBLE * max(ends)
 
 
 def two_beside(frame: pd.DataFrame, panel: str, row: str) -> int:
@@ -271,8 +283,9 @@ class _Panel:
             # An end is only cut where no mark is drawn on it; the nearer one is always shown.
             nearer = sorted(ends_of_row, key=lambda end: abs(math.log(end)) if end > 0 else math.inf)
             places += [end for end in nearer[: 2 if of_marks else 1] if pd.notna(end)]
-        reach = max(abs(math.log(place)) for place in places if place > 0) * (1.08 + self.room)
-        times_axis(self.axis, (math.exp(-reach), math.exp(reach)), room=1.0)
+        logs = [0.0, *(math.log(place) for place in places if place > 0), *(-math.log(1 + each) for each in margins)]
+        beyond = (0.06 + self.room / 2) * (max(logs) - min(logs))
+        times_axis(self.axis, (math.exp(min(logs) - beyond), math.exp(max(logs) + beyond)), room=1.0)
         of_rows = [float(each) for each in self.frame[margin]] if isinstance(margin, str) else [margin]
         draw.equivalence(self.axis, of_rows[0] if len({*of_rows}) == 1 else None)
         if len({*of_rows}) > 1:
@@ -280,10 +293,14 @@ class _Panel:
             middles = [(above + below) / 2 for above, below in pairwise(self.places)]
             edges = [self.places[0] - 0.5, *middles, self.places[-1] + 0.5]
             for rows_of_band, each in zip(pairwise(edges), of_rows, strict=True):
-                self.axis.fill_betweenx(rows_of_band, 1 / (1 + each), 1 + each, color=BAND, linewidth=0, zorder=0)
+                ends_of_band = 1 / (1 + each), 1 + each
+                self.axis.fill_betweenx(rows_of_band, *ends_of_band, color=BAND, linewidth=0, zorder=0)
+                self.axis.vlines(ends_of_band, *rows_of_band, color=GREY, linewidth=0.5, zorder=0)
 
     def values(self, numbers: pd.DataFrame, limits: tuple[str, str] | None, others: Iterable[float]) -> None:
         """Draw the axis of values, from 0 or logarithmic, with the range that is allowed; errors have both signs.
+
+        Where intervals would be invisible on an axis from 0, it begins near the smallest value.
 
         The axis also reaches to ``others``: the runs, the true values, and a line.
         """
@@ -302,8 +319,10 @@ class _Panel:
         # A mark on 0 is drawn whole.
         left = 0.0 if least else -(0.03 + self.room / 2) * most
         left, right = (least / 1.5, most * 1.2) if logarithmic else (left, (1.06 + self.room) * most or 1.0)
+        if has_both_signs or (not logarithmic and _is_too_fine(numbers / self.unit.scale, [*ends, *edges])):
+            room = (0.06 + self.room / 2) * (most - min(ends))
+            left, right = min(ends) - room, most + room
         if has_both_signs:
-            left, right = min(ends) - 0.06 * (most - min(ends)), most + 0.06 * (most - min(ends))
             self.axis.axvline(0, color=INK, linewidth=1)
         if logarithmic:
             self.axis.set_xscale("log")
@@ -314,6 +333,8 @@ class _Panel:
         if edges:
             start, end = (side if pd.isna(bound) else bound for bound, side in zip(bounds, (left, right), strict=True))
             self.axis.axvspan(start, end, color=BAND, linewidth=0, zorder=0)
+            for edge in edges:
+                self.axis.axvline(edge, color=GREY, linewidth=0.5, zorder=0)
 
     def rows(self, runs: dict[str, list[float]]) -> None:
         """Draw the value and the interval of each row, and write the value, or that of its only run, at the edge."""
@@ -335,11 +356,13 @@ class _Panel:
                 said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
                 draw.at_edge(self.sheet, self.axis, place, said)
                 continue
-            draw.bar(self.axis, place, ends, mark.colour)
+            # Dots must not hide what they are summed up in.
+            draw.bar(self.axis, place, ends, mark.colour, zorder=4.5 if runs.get(row["_row"]) else 2)
             size = {"markersize": 5} if mark.shape != "|" else {"markersize": 11, "markeredgewidth": 2.4}
             face = mark.colour if mark.filled else "white"
             text = self._say(row)
             look: dict[str, Any] = {"shape": mark.shape, "colour": mark.colour, "face": face, **size}
+            look["zorder"] = 5 if runs.get(row["_row"]) else 3
             draw.point(self.axis, place, row["_value"], text=text, **look)
             kind = row.get(self.verdict)
             words = f", {kind}" if kind in ("meets", "fails") and not self.sheet.narrow else ""

@@ -12,11 +12,10 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
-from azlatency.kit.drawing.axes import plain_log_ticks, spread
+from azlatency.kit.drawing.axes import date_ticks, plain_log_ticks, spread
 from azlatency.kit.drawing.base import left_out, sizes, styled, tip
 from azlatency.kit.drawing.palette import GREY, HUES, INK, Look, looks
 from azlatency.kit.drawing.sheet import Sheet
@@ -43,6 +42,7 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
     line: str,
     date: str = "date",
     marked: Collection[str] = (),
+    foremost: str = "",
     limits: tuple[float, ...] = (),
     unit: Unit = MICROSECONDS,
     result: str = "",
@@ -68,6 +68,8 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         are drawn.
     marked : collection of str
         Lines that stand out where a panel has many; of more than there are colours, the first ones.
+    foremost : str
+        The line that the title speaks of, which is drawn thicker and has a bold name.
     limits : tuple of float
         Values that are drawn as dotted lines through all panels.
     unit : Unit
@@ -107,24 +109,25 @@ def lines(  # noqa: PLR0913 - a shape is told its columns
         for key, group in series.items():
             style: dict[str, Any] = _OTHER if group[date].max() == end else _ENDED
             if key in look:
-                style = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1}
+                style = {
+                    "color": look[key].colour,
+                    "linestyle": look[key].dash,
+                    "linewidth": 2.2 if key == foremost else 1,
+                }
             (drawn,) = axis.plot(group[date], group["_value"], zorder=2 + (key in look), **style)
             tip(drawn, f"{title}, {key}: {_ends(group['_value'], unit)}")
         axis.set_title(sheet.names.wrap(str(title), 34, 1), fontsize=8)
         alternatives.append(
             f"{title}: " + "; ".join(f"{key} {_ends(of['_value'], unit)}" for key, of in series.items())
         )
-    locator = AutoDateLocator(minticks=2, maxticks=5)
-    ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
     for axis, title in zip(axes, shown, strict=True):
         axis.set_xlim(start, end + (end - start) * _ROOM)
-        axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
-        axis.set_xticks(ticks)
+        date_ticks(axis.xaxis, start, end)
         plain_log_ticks(axis.yaxis)
         last = last_of[title][last_of[title][line].astype(str).isin(look_of[title])]
         if sheet.labelled and len(last):
             names = [_other_end(str(key), str(title)) for key in last[line]]
-            _name_ends(axis, last.assign(_name=names), line, look_of[title])
+            _name_ends(axis, last.assign(_name=names), line, look_of[title], foremost)
     text = draw.caption(
         caption,
         f"{sizes((size for points in shown.values() for size in points[line].value_counts()), counted)}.",
@@ -158,17 +161,19 @@ def _other_end(pair: str, panel: str) -> str:
     return next((end for end in ends if end != panel), pair) if panel in ends else pair
 
 
-def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Look]) -> None:
-    """Name each line behind its last value; names keep a distance from each other."""
+def _name_ends(axis: Axes, last: pd.DataFrame, line: str, look: Mapping[str, Look], foremost: str) -> None:
+    """Name each line behind its last value, to which a leader goes; names keep a distance from each other."""
     last = last.sort_values("_value", kind="stable")
     low, high = map(math.log, axis.get_ylim())
     room = 1 - _EDGE
     distance = min(_NAME / room, 1 / len(last))
     heights = [((math.log(value) - low) / (high - low) - _EDGE) / room for value in last["_value"]]
     places = [_EDGE + room * place for place in spread(heights, distance)]
-    start, end = (1.03 / (1 + _ROOM), 1.09 / (1 + _ROOM))
-    for key, name, place in zip(last[line].astype(str), last["_name"], places, strict=True):
-        style: dict[str, Any] = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1.4}
+    across = [place / (1 + _ROOM) for place in (1, 1.07, 1.1)]
+    for key, name, height, place in zip(last[line].astype(str), last["_name"], heights, places, strict=True):
+        style: dict[str, Any] = {"color": look[key].colour, "linestyle": look[key].dash, "linewidth": 1}
         # Letters need more contrast than lines, so the colour is that of a line before the name.
-        axis.plot([start, end], [place, place], transform=axis.transAxes, clip_on=False, **style)
-        axis.text(1.11 / (1 + _ROOM), place, name, transform=axis.transAxes, fontsize=7, color=INK, va="center")
+        axis.plot(across, [_EDGE + room * height, place, place], transform=axis.transAxes, clip_on=False, **style)
+        look_of_name: dict[str, Any] = {"fontsize": 7, "color": INK, "va": "center"}
+        weight = "bold" if key == foremost else "normal"
+        axis.text(1.12 / (1 + _ROOM), place, name, transform=axis.transAxes, fontweight=weight, **look_of_name)

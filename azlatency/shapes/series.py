@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
 from pandas.api.types import is_integer_dtype
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
+from azlatency.kit.drawing.axes import date_ticks
 from azlatency.kit.drawing.base import MOST_PANELS, left_out, sizes, styled, tip
 from azlatency.kit.drawing.fitting import FEWEST_LETTERS
 from azlatency.kit.drawing.palette import ESTIMATE, INK, RUN
@@ -166,9 +166,7 @@ def _dots(axis: Axes, drawn: pd.DataFrame, unit: Unit) -> bool:
     if is_integer_dtype(drawn["place"]):
         axis.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     else:
-        locator = AutoDateLocator(minticks=2, maxticks=5)
-        axis.xaxis.set_major_locator(locator)
-        axis.xaxis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+        date_ticks(axis.xaxis, drawn["place"].min(), drawn["place"].max())
     return bool(beyond.any())
 
 

@@ -318,3 +318,12 @@ def test_both_ways_of_a_published_series_keep_their_arrow() -> None:
     assert isinstance(chart, Chart) and chart.title.startswith("Mean round trip by pair of regions: 9–369 ms")
     forest = common.typical_forest(runs, means, "mean_ns")
     assert isinstance(forest, Chart) and "as published for the 30 days to 2026-08-16" in forest.caption
+
+
+def test_a_title_of_percentiles_has_the_numbers_of_the_runs_that_are_drawn() -> None:
+    """Of more pairs than there are colours, the longest path of another method is not drawn."""
+    near = [(f"a{place} → b{place}", "ping", 0.99, 100.0 + place) for place in range(9)]
+    chart = page.percentile_curves(_percentiles(*near))
+    assert isinstance(chart, Chart) and "Shown: 6 of 9 runs" in chart.caption
+    drawn = [float(line.rpartition("p99 ")[2].removesuffix(" µs")) for line in chart.alt.splitlines()]
+    assert chart.title == f"ping: p99 of single runs {min(drawn):.0f}–{max(drawn):.0f} µs (6 paths)"

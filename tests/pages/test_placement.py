@@ -86,7 +86,10 @@ def test_a_reported_range_is_drawn_by_its_ends(canada: Measured) -> None:
     chart = page.placement_values(canada.widest, canada.runs, NO_LINKS)
     assert isinstance(chart, Chart) and "[55, 61.09] µs, reported" in chart.alt
     assert isinstance(page.single_changes(canada.steps, NO_LINKS, canada.runs), Chart)
-    assert ": mean round trip from 54.0–61.1 µs (2 paths) to 2,026 µs" in chart.title
+    assert (
+        ": mean round trip from 54–61 µs (2 paths) to 2,026 µs" in chart.title
+        and "1 run per row with a log" in chart.caption
+    )
 
 
 def test_a_single_measurement_is_said_in_a_note(zones: Measured) -> None:

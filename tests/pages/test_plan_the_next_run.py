@@ -64,7 +64,11 @@ def test_table_picture_and_sentence_say_the_same_row(runs: pd.DataFrame, plans: 
     assert f"az1b → az1a, sockperf TCP 14 B, runs for ±2 %: {needed} runs" in az.say(plans)
     curves = page.precision(az.stats.precision_curves(runs, plans))
     assert isinstance(curves, Chart)
-    assert curves.title == f"±2 % takes {needed} runs, ±1 % more than 200 (az1b → az1a, sockperf TCP 14 B)"
+    has = ", the 12 done are enough for ±10 %, ±1 % more than 200 (az1b → az1a, sockperf TCP 14 B)"
+    assert curves.title == f"±2 % takes {needed} runs{has}"
+    few = az.stats.precision_curves(runs, plans).assign(done=200)
+    done = page.precision(few)
+    assert isinstance(done, Chart) and done.title.startswith("The 200 runs done are enough for ±2 %, ±1 % more than")
     assert f"±2 % {row['at_pilot_spread']:.0f} [{row['low']:.0f}, {needed}] runs, 12" in curves.alt
     chart = page.runs_needed(plans)
     assert isinstance(chart, Chart) and f"[{row['low']:.0f}, {needed}] runs, 12" in chart.alt

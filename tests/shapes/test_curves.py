@@ -24,7 +24,9 @@ def test_one_line_per_run_with_its_intervals_in_words() -> None:
     assert (
         chart.alt.splitlines()[0] == "a → b, ping, n = 100: p50 100 [90, 200]; p90 200 [100, 400]; p99 400 [200, ∞] µs"
     )
-    assert chart.caption == "Percentiles. n = 100 to 500 packets per run."
+    assert chart.caption == (
+        "Percentiles. Levels are shifted sideways by path, so that bars do not overlap. n = 100 to 500 packets per run."
+    )
     (axis,) = chart.figure.axes
     assert [item.get_text() for item in axis.get_xticklabels()] == ["p50", "p90", "p99"]
     assert {"a → b", "b → a"} <= {text.get_text() for text in axis.texts}
@@ -35,14 +37,17 @@ def test_one_line_per_run_with_its_intervals_in_words() -> None:
 def test_a_band_stands_for_the_intervals_of_many_levels() -> None:
     bars, band = (az.charts.curves(FRAME, "rtt", **COLUMNS, band=band) for band in (False, True))
     assert isinstance(bars, Chart) and isinstance(band, Chart)
-    assert len(band.figure.axes[0].lines) < len(bars.figure.axes[0].lines), "no marks and no bars"
+    assert len(band.figure.axes[0].lines) < len(bars.figure.axes[0].lines), "a mark at the median and no bars"
     assert len(band.figure.axes[0].collections) == 2
+    assert "shifted sideways" in bars.caption and "shifted" not in band.caption
 
 
 def test_panels_of_many_runs_have_marks_only() -> None:
     many = pd.concat([FRAME.assign(run=FRAME["run"] + str(copy)) for copy in range(6)])
     chart = az.charts.curves(many, "rtt", **COLUMNS)
-    assert isinstance(chart, Chart) and not chart.figure.axes[0].collections
+    assert isinstance(chart, Chart) and not chart.figure.axes[0].collections and "shifted" not in chart.caption
+    banded = az.charts.curves(many, "rtt", **COLUMNS, band=True)
+    assert isinstance(banded, Chart) and not banded.figure.axes[0].collections
 
 
 def test_values_of_zero_have_no_place_and_nothing_is_a_note() -> None:
@@ -68,7 +73,7 @@ def test_in_a_column_the_paths_are_named_below_so_that_the_panel_has_its_width()
     assert isinstance(wide, Chart) and isinstance(narrow, Chart)
     assert not wide.figure.legends
     (names,) = narrow.figure.legends
-    assert [text.get_text() for text in names.get_texts()] == ["a → b", "b → a"]
+    assert [text.get_text() for text in names.get_texts()] == ["b → a", "a → b"]
     (axis,) = narrow.figure.axes
     assert not any(text.get_text() for text in axis.texts) and axis.get_position().width > 0.7
 

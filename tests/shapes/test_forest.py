@@ -248,3 +248,38 @@ def test_a_missing_bar_is_explained_where_others_have_one_and_no_mark_says_it() 
     assert said not in drawn(some, verdict="verdict").caption
     assert said in drawn(some.assign(verdict="different"), verdict="verdict").caption
     assert said not in drawn(frame.assign(verdict="different", ratio_low=bar), verdict="verdict").caption
+
+
+def test_a_dashed_range_that_was_not_tested_is_explained_and_no_mark_that_is_not_drawn() -> None:
+    frame = FRAME.assign(ratio=math.nan, verdict="not_tested")
+    chart = drawn(frame, verdict="verdict", margin=0.05)
+    assert "Dashed: from the smallest to the largest as measured, not tested." in chart.caption
+    assert "square" not in chart.caption
+
+
+def test_the_axis_of_ratios_ends_after_the_data_on_both_sides_of_one() -> None:
+    far = FRAME.assign(ratio=[6.0, 7.0, 8.0], ratio_low=[5.9, 6.9, 7.9], ratio_high=[6.1, 7.1, 8.1])
+    low, high = drawn(far, margin=0.05).figure.axes[0].get_xlim()
+    assert 0.8 < low < 1 / 1.05 and 8.1 < high < 10
+
+
+def test_an_axis_begins_near_the_data_where_intervals_would_be_invisible_from_zero() -> None:
+    fine = FRAME.assign(ratio=[400.0, 500.0, 900.0], ratio_low=[399.0, 499.0, 899.0], ratio_high=[401.0, 501.0, 901.0])
+    assert 300 < drawn(fine).figure.axes[0].get_xlim()[0] < 399
+    wide = fine.assign(ratio_low=[300.0, 400.0, 700.0])
+    assert drawn(wide).figure.axes[0].get_xlim()[0] == 0
+
+
+def test_a_tick_and_its_interval_are_in_front_of_the_dots() -> None:
+    points = pd.DataFrame({"tool": ["ping"] * 3, "pair": ["a"] * 3, "ratio": [1.2] * 3})
+    axis = drawn(points=points).figure.axes[0]
+    dots = max(item.get_zorder() for item in axis.collections)
+    assert sum(line.get_zorder() > dots for line in axis.lines) == 2
+
+
+def test_a_true_value_is_behind_the_mark_of_the_verdict() -> None:
+    axis = drawn(FRAME.assign(truth=1.2), verdict="verdict", truth="truth", margin=0.05).figure.axes[0]
+    crosses = [line for line in axis.lines if line.get_marker() == "x"]
+    marks = [line for line in axis.lines if line.get_marker() in "os"]
+    assert crosses and max(each.get_zorder() for each in crosses) < min(each.get_zorder() for each in marks)
+    assert min(each.get_markersize() for each in crosses) > max(each.get_markersize() for each in marks)

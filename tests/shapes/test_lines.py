@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from helpers.cases import thinned
 from helpers.chart_checks import assert_fit_to_print
+from matplotlib.dates import date2num
 
 import azlatency as az
 from azlatency.kit.drawing.palette import GREY, INK
@@ -92,3 +93,14 @@ def test_of_more_panels_than_fit_those_with_marked_lines_are_drawn_in_their_orde
 
 def test_without_values_there_is_no_chart() -> None:
     assert isinstance(drawn(FRAME[:0]), Note) and isinstance(drawn(FRAME.assign(rtt=0.0)), Note)
+
+
+def test_a_leader_goes_from_the_end_of_a_line_to_its_name_and_the_line_of_the_title_is_bold() -> None:
+    chart = drawn(FRAME, foremost="x–z")
+    assert isinstance(chart, Chart)
+    axis = chart.figure.axes[0]
+    near, far, leader, _ = axis.lines
+    start = axis.transAxes.transform((leader.get_xdata()[0], leader.get_ydata()[0]))
+    assert start == pytest.approx(axis.transData.transform((date2num(DAYS[3]), 500)), abs=1)
+    assert far.get_linewidth() > near.get_linewidth()
+    assert [text.get_fontweight() for text in axis.texts] == ["normal", "bold"]

@@ -79,3 +79,9 @@ def test_the_panel_of_a_column_is_as_wide_as_on_a_page_and_so_is_its_name() -> N
     chart = drawn(FRAME.assign(link="az3a → az2a, iperf3 TCP, goodput"), width="single")
     assert isinstance(chart, Chart)
     assert chart.figure.axes[0].get_title("left") == "az3a → az2a, iperf3 TCP, goodput"
+
+
+@pytest.mark.parametrize("spacing", ["50s", "80s", "7min", "3h", "1D", "40D"])
+def test_an_axis_of_times_has_two_to_four_labels(spacing: str) -> None:
+    chart = drawn(FRAME.assign(date=pd.date_range("2026-11-22 08:02:30", periods=6, freq=spacing, tz="UTC")))
+    assert isinstance(chart, Chart) and 2 <= len(chart.figure.axes[0].get_xticks()) <= 4

@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.ticker import (
     FixedLocator,
     FuncFormatter,
@@ -27,6 +29,8 @@ from azlatency.studies.format import plain
 
 #: Width of a digit, and of a comma or point, as parts of the size of letters.
 _DIGIT, _POINT = 0.64, 0.32
+#: Most times at a short axis, whose labels must not touch.
+_MOST_DATES = 4
 #: Ticks of a ratio axis up to this width (in logarithms).
 _RATIO_TICKS = (
     (0.12, (0.95, 0.96, 0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04, 1.05)),
@@ -93,6 +97,17 @@ def plain_log_ticks(axis: Axis) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
+
+
+def date_ticks(axis: Axis, start: pd.Timestamp, end: pd.Timestamp) -> None:
+    """Put ticks at round times between two times, two to four of them."""
+    for fewest in range(2, 8):
+        locator = AutoDateLocator(minticks=fewest, maxticks=fewest + 3)
+        ticks = [tick for tick in locator.tick_values(start, end) if date2num(start) <= tick <= date2num(end)]
+        if len(ticks) > 1:
+            break
+    axis.set_major_formatter(ConciseDateFormatter(locator, show_offset=False))
+    axis.set_ticks(ticks[:: math.ceil(len(ticks) / _MOST_DATES) or 1])
 
 
 def power_ticks(axis: Axis) -> None:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from azlatency.kit.drawing.base import lines, tip
-from azlatency.kit.drawing.palette import BAND, ESTIMATE, INK, RUN, Look
+from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN, Look
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.studies.format import decimals_for, estimate_decimals, format_number, plain, printed_decimals
 
@@ -88,22 +88,25 @@ def point(
         tip(marks, text)
 
 
-def bar(axis: Axes, row: float, ends: Sequence[float], colour: str = ESTIMATE, width: float = 2.2) -> None:
+def bar(axis: Axes, row: float, ends: Sequence[float], colour: str = ESTIMATE, *, zorder: float = 2) -> None:
     """Draw an interval, if there is one."""
     if ends:
-        axis.plot(ends, [row] * 2, color=colour, linewidth=width, zorder=2)
+        axis.plot(ends, [row] * 2, color=colour, linewidth=2.2, zorder=zorder)
 
 
 def truth(axis: Axes, row: float, value: float | None, scale: float = 1.0, text: str = "") -> None:
     """Draw the ground truth of a row, if it is known."""
     if value:
-        point(axis, row, value / scale, text=text, shape="x", colour=INK, markersize=5, zorder=5)
+        # Behind a mark at the same place, which says the verdict; its ends stand out.
+        point(axis, row, value / scale, text=text, shape="x", colour=INK, markersize=8, zorder=2.5)
 
 
 def equivalence(axis: Axes, margin: float | None) -> None:
     """Draw the line of ratio 1 and, with a margin, the band of practical equivalence."""
     if margin is not None:
         axis.axvspan(1 / (1 + margin), 1 + margin, color=BAND, linewidth=0, zorder=0)
+        for end in (1 / (1 + margin), 1 + margin):
+            axis.axvline(end, color=GREY, linewidth=0.5, zorder=0)
     axis.axvline(1, color=INK, linewidth=0.8, zorder=1)
 
 

@@ -18,14 +18,14 @@ from azlatency.studies.runs.path import NetworkPath
 #: Roles: intervals and estimates; single runs and whatever needs attention; what is inconclusive or reported.
 ESTIMATE, RUN, GREY, INK = "#0072b2", "#d55e00", "#767676", "#000000"
 #: Areas behind the data: practical equivalence or the expected range, a distribution, a range of packets.
-BAND, FILL, RANGE = "#dcebf5", "#9cc7e3", "#b8b8b8"
+BAND, FILL, RANGE = "#dcebf5", "#9cc7e3", "#929292"
 #: Hues of pairs of ends, in the order in which the pairs appear.
 HUES = ("#10006b", "#11a758", "#d167be", "#522100", "#554c55", "#0000ee")
 #: Each light colour in the dark scheme. A colour that is not listed (the shades of a heat map) stays.
 DARK = {
     "#ffffff": "#14181d", INK: "#e3e7ec", "#e4e4e4": "#38424d",
     ESTIMATE: "#5db4f0", RUN: "#ff9a5c", GREY: "#8a939d",
-    BAND: "#1d3346", FILL: "#2c5f80", RANGE: "#4a545f",
+    BAND: "#1d3346", FILL: "#2c5f80", RANGE: "#78828d",
     **dict(zip(HUES, ("#70feff", "#fdea17", "#c243ff", "#ef4434", "#669088", "#53c5ff"), strict=True)),
 }  # fmt: skip
 #: Text on the shades of a heat map, which are the same in both schemes.

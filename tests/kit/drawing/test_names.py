@@ -121,7 +121,7 @@ def test_charts_of_hosts_with_domains(tmp_path: Path, monkeypatch: pytest.Monkey
         assert isinstance(chart, Chart)
         shown = assert_fit_to_print(name, chart)
         assert "Long names are shortened" in chart.caption
-        assert NODE.format(1, 1) in chart.alt
+        assert NODE.format(0, 0) in chart.alt
         assert not any("cloudapp" in text for text in shown), name
     # The description of the network knows these hosts by other names: nothing breaks.
     assert run(ROOT / "notebooks" / "04_zone_pair_asymmetry.ipynb", "emulated-zones")

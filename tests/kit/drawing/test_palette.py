@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from azlatency.kit.drawing.palette import DARK, ESTIMATE, GREY, HUES, INK, RUN, looks, pair_of, told_apart
+from azlatency.kit.drawing.palette import DARK, ESTIMATE, GREY, HUES, INK, RANGE, RUN, looks, pair_of, told_apart
 from azlatency.studies.runs.path import NetworkPath
 
 #: Simulation of dichromacy on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
@@ -47,7 +47,7 @@ def test_the_measures_know_black_and_white() -> None:
     assert lab(linear("#ffffff")) == pytest.approx([100, 0, 0], abs=0.02)
 
 
-@pytest.mark.parametrize("colour", [*HUES, ESTIMATE, RUN, GREY, INK])
+@pytest.mark.parametrize("colour", [*HUES, ESTIMATE, RUN, GREY, INK, RANGE])
 def test_every_colour_has_enough_contrast_in_both_schemes(colour: str) -> None:
     assert contrast(colour, "#ffffff") >= 3
     assert contrast(DARK[colour], DARK["#ffffff"]) >= 4.5
