@@ -93,7 +93,8 @@ class Spaced(Locator):
 
 def plain_log_ticks(axis: Axis) -> None:
     """Put ticks at the powers of ten, and at 2 and 5 times them, as plain numbers."""
-    axis.set_major_locator(Spaced(LogLocator(subs=(1, 2, 5))))
+    # A short axis gets all of them, too, of which `Spaced` leaves those that fit.
+    axis.set_major_locator(Spaced(LogLocator(subs=(1, 2, 5), numticks=15)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1000 else plain(value, 6)))
     axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
