@@ -499,7 +499,7 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         by_level = islice(group.groupby(names, sort=False), _MOST_STEPS)
         effects = [f"{level} {effect(of_level)}" for level, of_level in by_level]
         others = set(levels.index[placement_of == group["base_placement"].iloc[0]]) - set(near)
-        which = " on the reference paths" if others and not setting and group["factor"].iloc[0] == "placement" else ""
+        which = " on reference paths" if others and not setting and group["factor"].iloc[0] == "placement" else ""
         parts.append(f"{join(effects)}, against {reach(near)}{which} {base}")
     once = f", published for {window}" if window else ", measured once"
     source = {"once": once, "reported": ", as reported"}.get(verdict_on(chosen), "")

@@ -125,7 +125,7 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
         "pair": text("pair", names_row=True),
         "method": text("method", names_row=True),
         f"typical ratio of a round{of_pairs}" if in_rounds else "ratio": number("ratio", ".3f"),
-        "interval": ends("decides_low", "decides_high", ".2f"),
+        "interval": ends("decides_low", "decides_high", ".3f"),
         "verdict": text(_verdict),
         counted: count("n"),
         f"there{of_all}": number("there", ",.4g", unit),
