@@ -561,3 +561,22 @@ def test_runs_that_the_answer_leaves_out_are_counted(tmp_path: Path) -> None:
     (folder / "study.toml").write_text("[study]\n", "utf-8")
     card = summary.make_card(in_memory(folder))
     assert "Not compared here: 1 run on ? → " in plain_sentence(card.inference)
+
+
+def _pairs_of_zones(folder: Path, zones: str = "{}", sizes: tuple[int, ...] = (1,)) -> Card:
+    """Return the card of a qperf run per pair of zones and message size, the first of 200, 300 and 400 µs one way."""
+    test = "tcp_lat:\n    latency   =  {} us\n    msg_size  =  {} bytes\n"
+    for value, (zone, peer) in zip((200, 300, 400), ("12", "13", "23"), strict=True):
+        path = folder / f"{zones.format(zone)}-to-{zones.format(peer)}.log"
+        path.write_text("".join(test.format(value + step, size) for step, size in enumerate(sizes)), "utf-8")
+    (folder / "study.toml").write_text('[study]\npattern = "{zone}-to-{peer_zone}.log"\n', "utf-8")
+    return summary.make_card(in_memory(folder))
+
+
+@pytest.mark.parametrize(("zones", "is_name"), [("use1-az{}", False), ("{}", True)])
+def test_names_of_zones_hold_within_an_account_and_their_ids_everywhere(
+    tmp_path: Path, zones: str, *, is_name: bool
+) -> None:
+    card = _pairs_of_zones(tmp_path, zones)
+    assert said(card).startswith("Measured once: ")
+    assert ("Zone names hold within one account or subscription." in plain_sentence(card.inference)) == is_name
