@@ -157,7 +157,7 @@ def pairs_of_zones(data: Data) -> Answer | None:
         inference=(*inference_of(levels, data.runs, decisive_paths(found)), *own_names),
         dots=tuple(dots),
         axis=axis_of(levels) + drawn_only,
-        next_step=next_rounds(levels, len(pairs.across), again, ", both directions next to each other"),
+        next_step=next_rounds(data, levels, len(pairs.across), again, ", both directions next to each other"),
     )
 
 

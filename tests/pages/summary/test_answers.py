@@ -10,6 +10,7 @@ import pytest
 from helpers.command import azlatency
 from helpers.places import TESTS
 from helpers.studies import FEW_REGIONS, in_memory, load_card
+from studies.runs.test_left_out import DEAD
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -580,3 +581,17 @@ def test_names_of_zones_hold_within_an_account_and_their_ids_everywhere(
     card = _pairs_of_zones(tmp_path, zones)
     assert said(card).startswith("Measured once: ")
     assert ("Zone names hold within one account or subscription." in plain_sentence(card.inference)) == is_name
+
+
+@pytest.mark.parametrize(
+    ("rounds", "advice"),
+    [(7, "Repeat the run without a result."), (6, "Repeat every pair in at least 7 rounds, both directions next to ")],
+)
+def test_rounds_that_were_run_are_not_advised(tmp_path: Path, rounds: int, advice: str) -> None:
+    """The first run of the pair 1–3 has no reply."""
+    for pair, server in (("1-2", 2), ("1-3", 9), ("2-3", 9)):
+        for run in range(rounds):
+            log = ping(f"10.0.0.{server}", *(1 + 0.1 * (3 * run % 7 + step) for step in range(3)))
+            (tmp_path / f"{pair}_{run}.txt").write_text(DEAD if (pair, run) == ("1-3", 0) else log, "utf-8")
+    (tmp_path / "study.toml").write_text('[study]\npattern = "{zone}-{peer_zone}_{repeat}.txt"\n', "utf-8")
+    assert summary.make_card(in_memory(tmp_path)).next_step.startswith(advice)
