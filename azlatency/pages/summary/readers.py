@@ -218,16 +218,20 @@ def _connections(study: Study) -> Sentence:
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
-    """Say how far runs of one path and method are apart."""
+    """Say how far runs of one path are apart, of the method that says most about all paths."""
     own = runs[runs["status"] != "summary_only"] if len(runs) else runs
     spread = _spread(own, "median_ns")
     if not spread:
         return ()
-    (path, method), most = max(spread.items(), key=lambda item: item[1])
+    repeated = {method for _, method in spread}
+    method = rank_methods(measured_runs(own[own["method"].isin(repeated)]))[0]
+    ratios = {path: ratio for (path, name), ratio in spread.items() if name == method}
+    path, most = max(ratios.items(), key=lambda item: item[1])
     rows = own[(own["path"] == path) & (own["method"] == method)]
     ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
-    middle = sorted(spread.values())[len(spread) // 2]
-    return "median RTTs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+    middle = sorted(ratios.values())[len(ratios) // 2]
+    typical = f"; {plain(middle)} times on the typical path" if len(ratios) > 1 else ""
+    return "median RTTs of one path differ by up to ", ratio, f" ({method}{typical})"
 
 
 def _one_rate(falls: pd.DataFrame) -> Sentence:
