@@ -273,9 +273,12 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
 
 
 def _tools(runs: pd.DataFrame) -> Sentence:
-    """Say whether the two methods with most pairs agree, of those that send the same packets."""
+    """Say whether the methods of two tools with most pairs agree, of those that send the same packets."""
     methods = agreement(runs).methods if len(runs) else pd.DataFrame()
     alike = methods[(methods["differs_in"] == "") & methods["ratio_low"].notna()] if len(methods) else methods
+    if len(alike):
+        tools = runs.groupby("method", dropna=False)["tool"].first()
+        alike = alike[alike["first"].map(tools) != alike["second"].map(tools)]
     if alike.empty:
         return ()
     row = alike.loc[alike["n"].astype(int).idxmax()]

@@ -583,6 +583,10 @@ def test_names_of_zones_hold_within_an_account_and_their_ids_everywhere(
     assert ("Zone names hold within one account or subscription." in plain_sentence(card.inference)) == is_name
 
 
+def test_two_message_sizes_are_not_two_tools(tmp_path: Path) -> None:
+    assert "tools" not in _pairs_of_zones(tmp_path, sizes=(1, 4)).readers
+
+
 @pytest.mark.parametrize(
     ("rounds", "advice"),
     [(7, "Repeat the run without a result."), (6, "Repeat every pair in at least 7 rounds, both directions next to ")],
