@@ -64,11 +64,17 @@ def tool_of(levels: pd.DataFrame) -> str:
     return str(levels["kind"].iloc[0]).split()[0]
 
 
-def axis_of(levels: pd.DataFrame) -> str:
-    """Return what the axis of the small chart shows."""
+def one_of_several(method: str, runs: pd.DataFrame) -> str:
+    """Return a method whose tool has others among the runs, such as other message sizes; else nothing."""
+    tools = runs.loc[runs["method"] == method, "tool"]
+    return method if runs.loc[runs["tool"].isin(tools), "method"].nunique() > 1 else ""
+
+
+def axis_of(levels: pd.DataFrame, method: str = "") -> str:
+    """Return what the axis of the small chart shows; ``method``: the one of several of its tool."""
     first = levels.iloc[0]
     reported = ", as reported" if first["origin"] == "reported" else ""
-    return f"{first['value'].removesuffix('_ns')} RTT, {tool_of(levels)}{reported}"
+    return f"{first['value'].removesuffix('_ns')} RTT, {method or tool_of(levels)}{reported}"
 
 
 def badge_of(typical: pd.DataFrame) -> Badge:

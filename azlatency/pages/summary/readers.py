@@ -13,7 +13,14 @@ from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, in_runs, looks_limited, with_more_connections
-from azlatency.pages.summary.answer import MOST_WITH_INTERVAL, in_brackets, of_paths, range_of, typical_words
+from azlatency.pages.summary.answer import (
+    MOST_WITH_INTERVAL,
+    in_brackets,
+    of_paths,
+    one_of_several,
+    range_of,
+    typical_words,
+)
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.agreement import agreement
@@ -71,7 +78,7 @@ def answers(
     """
     falls, tested = falling(rates_of_study(study))
     found = {
-        "replicas": _replicas(trips, window),
+        "replicas": _replicas(trips, runs, window),
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "throughput": _throughput(streams),
@@ -85,7 +92,7 @@ def answers(
     return {question: sentence for question, sentence in found.items() if sentence}
 
 
-def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
+def _replicas(trips: pd.DataFrame, runs: pd.DataFrame, window: str) -> Sentence:
     """Name the pairs of zones, or the ends of those of the region whose pairs differ most; of one method."""
     between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
     measured = between[["method", "path", "n", "value"]].itertuples(index=False)
@@ -93,6 +100,7 @@ def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
         Measured(row.method, row.path, row.n, has_median=row.value == "median_ns") for row in measured
     )
     between = between[between["method"].isin(ranked[:1])]
+    one = f" ({name})" if ranked and (name := one_of_several(ranked[0], runs)) else ""
     regions = [(str(region), group) for region, group in grouped(between, "region")]
     regions = [(region, group) for region, group in regions if group["pair"].nunique() > 1]
     if len(regions) > 1:
@@ -106,14 +114,15 @@ def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
             " to ",
             *_pair(rows, str(ends.idxmax())),
             f" in {window}" if window else "",
+            one,
         )
     if not regions:
         return ()
     ends = _typical(between)
     names = list(map(str, ends.index))
     if len(names) > _MOST_LISTED:
-        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]))
-    return listed(_pair(between, name) for name in names)
+        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]), one)
+    return *listed(_pair(between, name) for name in names), one
 
 
 def _typical(rows: pd.DataFrame) -> pd.Series:

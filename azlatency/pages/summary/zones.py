@@ -25,7 +25,9 @@ from azlatency.pages.summary.answer import (
     in_brackets,
     inference_of,
     next_rounds,
+    not_compared,
     of_paths,
+    one_of_several,
     prefix_of,
     range_of,
     values_of,
@@ -146,6 +148,9 @@ def pairs_of_zones(data: Data) -> Answer | None:
                 for pair in pairs.inside
                 for part in (f" Inside {_zone(pair)}: ", *pairs.typical(pair), f"{pairs.note(pair)}.")
             )
+    one = one_of_several(method, data.runs)
+    text += (f" Method: {one}.",) if one else ()
+    others = data.runs[~data.runs.index.isin(" ".join(levels["run_ids"]).split())]
     dots, drawn_only = _dots(data, levels, pairs)
     # Nobody who reads a published series can repeat it.
     is_logical = _has_logical_zones(data.runs) and not data.window
@@ -154,9 +159,13 @@ def pairs_of_zones(data: Data) -> Answer | None:
     return Answer(
         badge=badge_of(levels),
         answer=text,
-        inference=(*inference_of(levels, data.runs, decisive_paths(found)), *own_names),
+        inference=(
+            *inference_of(levels, data.runs, decisive_paths(found)),
+            *own_names,
+            *(() if data.window else not_compared(others)),
+        ),
         dots=tuple(dots),
-        axis=axis_of(levels) + drawn_only,
+        axis=axis_of(levels, one) + drawn_only,
         next_step=next_rounds(data, levels, len(pairs.across), again, ", both directions next to each other"),
     )
 

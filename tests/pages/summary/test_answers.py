@@ -587,6 +587,17 @@ def test_two_message_sizes_are_not_two_tools(tmp_path: Path) -> None:
     assert "tools" not in _pairs_of_zones(tmp_path, sizes=(1, 4)).readers
 
 
+def test_of_several_message_sizes_the_one_that_is_compared_is_named(tmp_path: Path) -> None:
+    """Means of 1 B: twice 200, 300 and 400 µs."""
+    card = _pairs_of_zones(tmp_path, sizes=(1, 4, 16))
+    values = "1–2 400 µs, 1–3 600 µs and 2–3 800 µs"
+    assert plain_sentence(card.answer) == f"Measured once: {values}. Method: qperf tcp_lat 1 B."
+    assert card.axis == "mean RTT, qperf tcp_lat 1 B"
+    others = "Not compared here: 6 runs on 3 paths with qperf tcp_lat 4 B and qperf tcp_lat 16 B."
+    assert plain_sentence(card.inference).endswith(others)
+    assert plain_sentence(card.readers["replicas"]) == f"{values} (qperf tcp_lat 1 B)"
+
+
 @pytest.mark.parametrize(
     ("rounds", "advice"),
     [(7, "Repeat the run without a result."), (6, "Repeat every pair in at least 7 rounds, both directions next to ")],
