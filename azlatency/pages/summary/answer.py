@@ -19,7 +19,9 @@ from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
 from azlatency.studies.format import count_of, format_estimate, format_value, join_words, one_prefix, plain
+from azlatency.studies.runs.left_out import without_result
 from azlatency.studies.runs.path import NetworkPath
+from azlatency.studies.runs.run_table import client_runs
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.path_differences import PathDifferences
@@ -57,11 +59,22 @@ class Data:
         return self.levels.loc[steps[["base", "other"]].stack().unique()]
 
 
-def axis_of(levels: pd.DataFrame) -> str:
-    """Return what the axis of the small chart shows."""
+def tool_of(levels: pd.DataFrame) -> str:
+    """Return the tool that measured conditions of one kind."""
+    return str(levels["kind"].iloc[0]).split()[0]
+
+
+def one_of_several(method: str, runs: pd.DataFrame) -> str:
+    """Return a method whose tool has others among the runs, such as other message sizes; else nothing."""
+    tools = runs.loc[runs["method"] == method, "tool"]
+    return method if runs.loc[runs["tool"].isin(tools), "method"].nunique() > 1 else ""
+
+
+def axis_of(levels: pd.DataFrame, method: str = "") -> str:
+    """Return what the axis of the small chart shows; ``method``: the one of several of its tool."""
     first = levels.iloc[0]
     reported = ", as reported" if first["origin"] == "reported" else ""
-    return f"{first['value'].removesuffix('_ns')} RTT, {first['kind'].split()[0]}{reported}"
+    return f"{first['value'].removesuffix('_ns')} RTT, {method or tool_of(levels)}{reported}"
 
 
 def badge_of(typical: pd.DataFrame) -> Badge:
@@ -81,7 +94,7 @@ def inference_of(levels: pd.DataFrame, runs: pd.DataFrame, first: Sequence[str] 
     """
     shown = " ".join(levels["run_ids"]).split()
     halved = len(shown) > 0 and bool((runs.loc[shown, "printed_as"] == "half_round_trip").all())
-    note = (f" {levels['kind'].iloc[0].split()[0]} prints half of each value.",) if halved else ()
+    note = (f" {tool_of(levels)} prints half of each value.",) if halved else ()
     return (*_inference_of(levels, runs, first), *note)
 
 
@@ -124,11 +137,19 @@ def _without_interval(level: Row) -> str:
     return f"{level['path']} ({count_of(level['n'], 'run')}{why})"
 
 
-def next_rounds(levels: pd.DataFrame, tests: int, before: str, after: str = "") -> str:
-    """Say what to repeat in how many rounds, or where the number of further rounds is if that was done."""
+def next_rounds(data: Data, levels: pd.DataFrame, tests: int, before: str, after: str = "") -> str:
+    """Say what to repeat in how many rounds; if that was done, which runs failed, or where more rounds are planned."""
     rounds = rounds_needed(tests)
-    if levels["origin"].iloc[0] == "log" and levels["n"].min() >= rounds:
-        return "See the page *Planning the next measurement* for the rounds that smaller differences need."
+    if levels["origin"].iloc[0] == "log":
+        few = levels[levels["n"] < rounds]
+        if few.empty:
+            return "See the page *Planning the next measurement* for the rounds that smaller differences need."
+        # A run that failed may print no protocol, and so be of another method.
+        runs = client_runs(data.study)
+        failed = runs[runs.index.isin(list(without_result(data.study))) & runs["tool"].eq(tool_of(levels))]
+        lost = few["path"].map(failed["path"].value_counts()).fillna(0)
+        if (few["n"] + lost >= rounds).all():
+            return f"Repeat the {count_of(int(lost.sum()), 'run').removeprefix('1 ')} without a result."
     return f"{before} in at least {rounds} rounds{after}."
 
 

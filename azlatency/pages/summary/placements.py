@@ -68,6 +68,7 @@ def placements(data: Data) -> Answer | None:
         dots=dots_of_levels(levels, label_of),
         axis=axis_of(levels),
         next_step=next_rounds(
+            data,
             levels,
             steps["placement"].nunique(),
             "Record every packet, and start the connections at different times,"
@@ -215,5 +216,5 @@ def single_level(data: Data) -> Answer | None:
         axis=axis,
         next_step="Measure a second path or setting with the same tool and message size, in rounds."
         if len(levels) == 1
-        else next_rounds(levels, len(levels), "Repeat every path"),
+        else next_rounds(data, levels, len(levels), "Repeat every path"),
     )

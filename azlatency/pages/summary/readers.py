@@ -13,7 +13,14 @@ from azlatency.kit.sentences import Linked, Sentence, listed
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import span
 from azlatency.kit.words import PLACES, in_runs, looks_limited, with_more_connections
-from azlatency.pages.summary.answer import MOST_WITH_INTERVAL, in_brackets, of_paths, range_of, typical_words
+from azlatency.pages.summary.answer import (
+    MOST_WITH_INTERVAL,
+    in_brackets,
+    of_paths,
+    one_of_several,
+    range_of,
+    typical_words,
+)
 from azlatency.pages.summary.nights import changes_by_date
 from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.agreement import agreement
@@ -71,7 +78,7 @@ def answers(
     """
     falls, tested = falling(rates_of_study(study))
     found = {
-        "replicas": _replicas(trips, window),
+        "replicas": _replicas(trips, runs, window),
         "placement": _placements(trips),
         "accelerated": _accelerated(trips),
         "throughput": _throughput(streams),
@@ -85,7 +92,7 @@ def answers(
     return {question: sentence for question, sentence in found.items() if sentence}
 
 
-def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
+def _replicas(trips: pd.DataFrame, runs: pd.DataFrame, window: str) -> Sentence:
     """Name the pairs of zones, or the ends of those of the region whose pairs differ most; of one method."""
     between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
     measured = between[["method", "path", "n", "value"]].itertuples(index=False)
@@ -93,6 +100,7 @@ def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
         Measured(row.method, row.path, row.n, has_median=row.value == "median_ns") for row in measured
     )
     between = between[between["method"].isin(ranked[:1])]
+    one = f" ({name})" if ranked and (name := one_of_several(ranked[0], runs)) else ""
     regions = [(str(region), group) for region, group in grouped(between, "region")]
     regions = [(region, group) for region, group in regions if group["pair"].nunique() > 1]
     if len(regions) > 1:
@@ -106,14 +114,15 @@ def _replicas(trips: pd.DataFrame, window: str) -> Sentence:
             " to ",
             *_pair(rows, str(ends.idxmax())),
             f" in {window}" if window else "",
+            one,
         )
     if not regions:
         return ()
     ends = _typical(between)
     names = list(map(str, ends.index))
     if len(names) > _MOST_LISTED:
-        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]))
-    return listed(_pair(between, name) for name in names)
+        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]), one)
+    return *listed(_pair(between, name) for name in names), one
 
 
 def _typical(rows: pd.DataFrame) -> pd.Series:
@@ -218,16 +227,20 @@ def _connections(study: Study) -> Sentence:
 
 
 def _one_run(runs: pd.DataFrame) -> Sentence:
-    """Say how far runs of one path and method are apart."""
+    """Say how far runs of one path are apart, of the method that says most about all paths."""
     own = runs[runs["status"] != "summary_only"] if len(runs) else runs
     spread = _spread(own, "median_ns")
     if not spread:
         return ()
-    (path, method), most = max(spread.items(), key=lambda item: item[1])
+    repeated = {method for _, method in spread}
+    method = rank_methods(measured_runs(own[own["method"].isin(repeated)]))[0]
+    ratios = {path: ratio for (path, name), ratio in spread.items() if name == method}
+    path, most = max(ratios.items(), key=lambda item: item[1])
     rows = own[(own["path"] == path) & (own["method"] == method)]
     ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
-    middle = sorted(spread.values())[len(spread) // 2]
-    return "median RTTs of one path differ by up to ", ratio, f" ({plain(middle)} times on the typical path)"
+    middle = sorted(ratios.values())[len(ratios) // 2]
+    typical = f"; {plain(middle)} times on the typical path" if len(ratios) > 1 else ""
+    return "median RTTs of one path differ by up to ", ratio, f" ({method}{typical})"
 
 
 def _one_rate(falls: pd.DataFrame) -> Sentence:
@@ -269,9 +282,12 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
 
 
 def _tools(runs: pd.DataFrame) -> Sentence:
-    """Say whether the two methods with most pairs agree, of those that send the same packets."""
+    """Say whether the methods of two tools with most pairs agree, of those that send the same packets."""
     methods = agreement(runs).methods if len(runs) else pd.DataFrame()
     alike = methods[(methods["differs_in"] == "") & methods["ratio_low"].notna()] if len(methods) else methods
+    if len(alike):
+        tools = runs.groupby("method", dropna=False)["tool"].first()
+        alike = alike[alike["first"].map(tools) != alike["second"].map(tools)]
     if alike.empty:
         return ()
     row = alike.loc[alike["n"].astype(int).idxmax()]

@@ -62,6 +62,7 @@ def settings(data: Data) -> Answer | None:
         dots=_dots_of_settings(levels, like),
         axis=axis_of(levels),
         next_step=next_rounds(
+            data,
             levels,
             len(steps) + len(grouped),
             "Measure each setting",

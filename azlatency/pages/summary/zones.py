@@ -25,7 +25,9 @@ from azlatency.pages.summary.answer import (
     in_brackets,
     inference_of,
     next_rounds,
+    not_compared,
     of_paths,
+    one_of_several,
     prefix_of,
     range_of,
     values_of,
@@ -35,6 +37,7 @@ from azlatency.stats.across_runs.main_method import as_measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, differences_by_path, path_differences
 from azlatency.stats.across_runs.zone_pairs import medians_by_path, zone_pairs
 from azlatency.studies.format import format_value, join_words, plain
+from azlatency.studies.manifest.path_pattern import ZONE_ID
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 
@@ -145,19 +148,32 @@ def pairs_of_zones(data: Data) -> Answer | None:
                 for pair in pairs.inside
                 for part in (f" Inside {_zone(pair)}: ", *pairs.typical(pair), f"{pairs.note(pair)}.")
             )
+    one = one_of_several(method, data.runs)
+    text += (f" Method: {one}.",) if one else ()
+    others = data.runs[~data.runs.index.isin(" ".join(levels["run_ids"]).split())]
     dots, drawn_only = _dots(data, levels, pairs)
     # Nobody who reads a published series can repeat it.
-    logical = data.runs["physical_zone"].isna().any() and not data.window
-    own_names = (" Zone names hold within one account or subscription.",) if logical else ()
+    is_logical = _has_logical_zones(data.runs) and not data.window
+    own_names = (" Zone names hold within one account or subscription.",) if is_logical else ()
     again = "Measure your own pairs" if data.window else "Repeat every pair"
     return Answer(
         badge=badge_of(levels),
         answer=text,
-        inference=(*inference_of(levels, data.runs, decisive_paths(found)), *own_names),
+        inference=(
+            *inference_of(levels, data.runs, decisive_paths(found)),
+            *own_names,
+            *(() if data.window else not_compared(others)),
+        ),
         dots=tuple(dots),
-        axis=axis_of(levels) + drawn_only,
-        next_step=next_rounds(levels, len(pairs.across), again, ", both directions next to each other"),
+        axis=axis_of(levels, one) + drawn_only,
+        next_step=next_rounds(data, levels, len(pairs.across), again, ", both directions next to each other"),
     )
+
+
+def _has_logical_zones(runs: pd.DataFrame) -> bool:
+    """Return whether a zone is a name, which may be another place in another account, and its place is not known."""
+    names = pd.concat([runs.loc[runs[f"{end}physical_zone"].isna(), f"{end}zone"] for end in ("", "peer_")]).dropna()
+    return not names.str.fullmatch(ZONE_ID).all()
 
 
 def _name(pair: Pair) -> str:

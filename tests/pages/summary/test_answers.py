@@ -10,6 +10,7 @@ import pytest
 from helpers.command import azlatency
 from helpers.places import TESTS
 from helpers.studies import FEW_REGIONS, in_memory, load_card
+from studies.runs.test_left_out import DEAD
 from studies.runs.test_run_table import ping
 
 import azlatency as az
@@ -561,3 +562,51 @@ def test_runs_that_the_answer_leaves_out_are_counted(tmp_path: Path) -> None:
     (folder / "study.toml").write_text("[study]\n", "utf-8")
     card = summary.make_card(in_memory(folder))
     assert "Not compared here: 1 run on ? → " in plain_sentence(card.inference)
+
+
+def _pairs_of_zones(folder: Path, zones: str = "{}", sizes: tuple[int, ...] = (1,)) -> Card:
+    """Return the card of a qperf run per pair of zones and message size, the first of 200, 300 and 400 µs one way."""
+    test = "tcp_lat:\n    latency   =  {} us\n    msg_size  =  {} bytes\n"
+    for value, (zone, peer) in zip((200, 300, 400), ("12", "13", "23"), strict=True):
+        path = folder / f"{zones.format(zone)}-to-{zones.format(peer)}.log"
+        path.write_text("".join(test.format(value + step, size) for step, size in enumerate(sizes)), "utf-8")
+    (folder / "study.toml").write_text('[study]\npattern = "{zone}-to-{peer_zone}.log"\n', "utf-8")
+    return summary.make_card(in_memory(folder))
+
+
+@pytest.mark.parametrize(("zones", "is_name"), [("use1-az{}", False), ("{}", True)])
+def test_names_of_zones_hold_within_an_account_and_their_ids_everywhere(
+    tmp_path: Path, zones: str, *, is_name: bool
+) -> None:
+    card = _pairs_of_zones(tmp_path, zones)
+    assert said(card).startswith("Measured once: ")
+    assert ("Zone names hold within one account or subscription." in plain_sentence(card.inference)) == is_name
+
+
+def test_two_message_sizes_are_not_two_tools(tmp_path: Path) -> None:
+    assert "tools" not in _pairs_of_zones(tmp_path, sizes=(1, 4)).readers
+
+
+def test_of_several_message_sizes_the_one_that_is_compared_is_named(tmp_path: Path) -> None:
+    """Means of 1 B: twice 200, 300 and 400 µs."""
+    card = _pairs_of_zones(tmp_path, sizes=(1, 4, 16))
+    values = "1–2 400 µs, 1–3 600 µs and 2–3 800 µs"
+    assert plain_sentence(card.answer) == f"Measured once: {values}. Method: qperf tcp_lat 1 B."
+    assert card.axis == "mean RTT, qperf tcp_lat 1 B"
+    others = "Not compared here: 6 runs on 3 paths with qperf tcp_lat 4 B and qperf tcp_lat 16 B."
+    assert plain_sentence(card.inference).endswith(others)
+    assert plain_sentence(card.readers["replicas"]) == f"{values} (qperf tcp_lat 1 B)"
+
+
+@pytest.mark.parametrize(
+    ("rounds", "advice"),
+    [(7, "Repeat the run without a result."), (6, "Repeat every pair in at least 7 rounds, both directions next to ")],
+)
+def test_rounds_that_were_run_are_not_advised(tmp_path: Path, rounds: int, advice: str) -> None:
+    """The first run of the pair 1–3 has no reply."""
+    for pair, server in (("1-2", 2), ("1-3", 9), ("2-3", 9)):
+        for run in range(rounds):
+            log = ping(f"10.0.0.{server}", *(1 + 0.1 * (3 * run % 7 + step) for step in range(3)))
+            (tmp_path / f"{pair}_{run}.txt").write_text(DEAD if (pair, run) == ("1-3", 0) else log, "utf-8")
+    (tmp_path / "study.toml").write_text('[study]\npattern = "{zone}-{peer_zone}_{repeat}.txt"\n', "utf-8")
+    assert summary.make_card(in_memory(tmp_path)).next_step.startswith(advice)
