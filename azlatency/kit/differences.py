@@ -35,7 +35,7 @@ def difference(
     unit, linked = "much" if rate else "long", [refs(row["large"]), refs(row["small"])]
     large, small = row["large"], row["small"]
     if found.verdict == "different":
-        verb = "carries" if rate else "takes"
+        verb = "typically carries" if rate else "typically takes"
         return (
             f"The {what} differ{in_drift(found.decisive)}: {large} {verb} ",
             Linked(f"{plain(row['ratio'])} times", *linked),

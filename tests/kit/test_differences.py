@@ -68,7 +68,10 @@ def test_where_runs_cannot_tell_the_card_the_title_and_the_answer_say_so() -> No
 def test_a_true_difference_is_said_with_its_ratio_and_interval() -> None:
     values = equal_law(1, 7, (1.0, 1.0, 1.6))
     card, text = _card(values)
-    assert text.startswith("The pairs differ: 1b → 1c takes 1.") and ", adjusted for 3 comparisons; 1a → 1" in text
+    assert (
+        text.startswith("The pairs differ: 1b → 1c typically takes 1.")
+        and ", adjusted for 3 comparisons; 1a → 1" in text
+    )
     # Two of the three have one law: nothing tells them apart.
     assert re.search(r"; 1a → 1(b against 1a → 1c|c against 1a → 1b): cannot tell, 0\.\d+–1\.\d+\): 1a–1b ", text)
     first = plain_sentence(card.inference).split("µs")[0]
