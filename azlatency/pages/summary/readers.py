@@ -26,8 +26,9 @@ from azlatency.pages.transfers import falls_in
 from azlatency.stats.across_runs.agreement import agreement
 from azlatency.stats.across_runs.crossings import ALIKE
 from azlatency.stats.across_runs.main_method import Measured, measured_runs, rank_methods
+from azlatency.stats.across_runs.path_differences import differences_by_path
 from azlatency.stats.across_runs.placement import NEAR_TO_FAR
-from azlatency.stats.across_runs.zone_pairs import short_pair
+from azlatency.stats.across_runs.zone_pairs import parts_of_paths, short_pair
 from azlatency.stats.result import VERDICTS
 from azlatency.stats.within_run.time_series import by_burst, falling, rates_of_study, reported_connection_ends
 from azlatency.studies.format import (
@@ -93,7 +94,7 @@ def answers(
 
 
 def _replicas(trips: pd.DataFrame, runs: pd.DataFrame, window: str) -> Sentence:
-    """Name the pairs of zones, or the ends of those of the region whose pairs differ most; of one method."""
+    """Name the pairs of zones, or the ends of those of the part whose pairs differ most; of one method."""
     between = trips[(trips["placement"] == "cross_zone") & trips["pair"].str.contains("–")]
     measured = between[["method", "path", "n", "value"]].itertuples(index=False)
     ranked = rank_methods(
@@ -101,28 +102,39 @@ def _replicas(trips: pd.DataFrame, runs: pd.DataFrame, window: str) -> Sentence:
     )
     between = between[between["method"].isin(ranked[:1])]
     one = f" ({name})" if ranked and (name := one_of_several(ranked[0], runs)) else ""
-    regions = [(str(region), group) for region, group in grouped(between, "region")]
-    regions = [(region, group) for region, group in regions if group["pair"].nunique() > 1]
-    if len(regions) > 1:
-        ratios = {region: _typical(group).max() / _typical(group).min() for region, group in regions}
-        most = max(ratios, key=ratios.__getitem__)
-        rows = between[between["region"] == most]
-        ends = _typical(rows)
-        return (
-            f"{most}, whose pairs differ most: ",
-            *_pair(rows, str(ends.idxmin())),
-            " to ",
-            *_pair(rows, str(ends.idxmax())),
-            f" in {window}" if window else "",
-            one,
-        )
-    if not regions:
+    # Zone 1 of one region or scenario has nothing to do with zone 1 of another.
+    within = parts_of_paths(runs[runs["method"].isin(ranked[:1])])
+    named_regions = zip(between["path"], between["region"], strict=True)
+    between = between.assign(part=[within.get(path, region) for path, region in named_regions])
+    spreads = {
+        str(part): ends.iloc[-1] / ends.iloc[0]
+        for part, group in grouped(between, "part")
+        if len(ends := _typical(group)) > 1
+    }
+    if not spreads:
         return ()
-    ends = _typical(between)
-    names = list(map(str, ends.index))
+    most = max(spreads, key=spreads.__getitem__)
+    start, verb = "", "differ most"
+    if not window:
+        pair_of, part_of = (dict(zip(between["path"], between[name], strict=True)) for name in ("pair", "part"))
+        own = runs[runs["path"].isin(pair_of.keys())]
+        found = differences_by_path(own, ranked[0], str(between["value"].iloc[0]), group_of=pair_of, within=part_of)
+        if found.verdict == "different":
+            most = part_of[found.decisive["large"].item()]
+        else:
+            verb = "are farthest apart"
+        start = "cannot tell whether the pairs differ: " if found.verdict == "inconclusive" else ""
+    rows = between[between["part"] == most]
+    names = list(map(str, _typical(rows).index))
+    if len(spreads) > 1:
+        start += f"{most}, whose pairs {verb}: "
+        end = f" in {window}" if window else ""
+        return start, *_pair(rows, names[0]), " to ", *_pair(rows, names[-1]), end, one
+    if between["part"].nunique() > 1:
+        start += f"{most}: "
     if len(names) > _MOST_LISTED:
-        return ("from ", *_pair(between, names[0]), " to ", *_pair(between, names[-1]), one)
-    return *listed(_pair(between, name) for name in names), one
+        return start, "from ", *_pair(rows, names[0]), " to ", *_pair(rows, names[-1]), one
+    return start, *listed(_pair(rows, name) for name in names), one
 
 
 def _typical(rows: pd.DataFrame) -> pd.Series:

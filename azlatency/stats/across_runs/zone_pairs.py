@@ -88,6 +88,13 @@ def _with_parts(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(within=[", ".join(filter(None, row)) for row in parts[differ].to_numpy().tolist()])
 
 
+def parts_of_paths(runs: pd.DataFrame) -> dict[str, str]:
+    """Return what names each path besides its zones, as ``within`` of `zone_pairs`; of the runs of one method."""
+    first = runs.drop_duplicates("path")
+    pairs = _frame((row, 0.0, "", str(run_id)) for run_id, row in first.iterrows())
+    return dict(zip(pairs["path"], pairs["within"], strict=True))
+
+
 def medians_by_path(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the median run of each path of `zone_pairs`, and each reported number: ``first``, ``second``, ``value``.
 

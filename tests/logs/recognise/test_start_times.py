@@ -65,6 +65,7 @@ def test_a_date_without_a_certain_time_zone_is_told(date: str, why: str) -> None
     ("text", "seconds", "unknown"),
     [
         (FIRST + QPERF + SECOND + PING, [46, 47], 0),
+        (FIRST + PING + SECOND + QPERF, [46, 47], 0),
         (FIRST + QPERF + SECOND, [46], 1),
         (FIRST + QPERF + SECOND + PING + THIRD, [46, None], 2),  # the start of the second, or the end of the first
         (FIRST + QPERF + SECOND + THIRD + PING + SECOND, [46, 48], 2),

@@ -537,7 +537,9 @@ def test_the_ranges_of_both_directions_are_named_and_equal_on_the_first_page(tmp
     (tmp_path / "study.toml").write_text(manifest, "utf-8")
     card = summary.make_card(in_memory(tmp_path))
     assert "1–2 **461–463 µs** and 1–3 **481–485 µs** (typical runs of both directions). " in said(card)
+    assert said(card).startswith("Cannot tell whether the pairs differ")
     assert plain_sentence(card.readers["replicas"]) == (
+        "cannot tell whether the pairs differ: "
         "1–2 461–463 µs (typical runs of both directions) and 1–3 481–485 µs (typical runs of both directions)"
     )
 

@@ -161,3 +161,28 @@ def test_messages_without_a_requested_reply_are_in_no_sum_of_losses(tmp_path: Pa
     az.import_study("mine", [folder], out=tmp_path / "out")
     card = summary.make_card(az.load("mine", processed=tmp_path / "out"))
     assert plain_sentence(card.readers["loss"]) == "sockperf UDP lost 128 of 4,001 packets"
+
+
+@pytest.mark.parametrize(
+    ("far", "start"),
+    [
+        (2.0, "north, whose pairs differ most: 1–2 1,001 µs ("),
+        (1.0, "cannot tell whether the pairs differ: north, whose pairs are farthest apart: 1–2 1,001 µs ("),
+    ],
+)
+def test_pairs_of_two_scenarios_are_apart(tmp_path: Path, far: float, start: str) -> None:
+    """Middle runs of 1–2 and 1–3: 1.001 and 2.001 or 1.201 ms in the north, 1.101 and 1.111 ms in the south."""
+    middles = {"north": (1.0, far if far > 1 else 1.2), "south": (1.1, 1.11)}
+    # The runs of a study that cannot tell are farther apart.
+    spread = 0.01 if far > 1 else 0.2
+    for scenario, pair in middles.items():
+        for peer, middle in zip("23", pair, strict=True):
+            for run in range(4):
+                steps = (middle + spread * (run - 1.5) + 0.001 * step for step in range(3))
+                path = tmp_path / scenario / f"1-{peer}" / f"{run}.log"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(ping("10.0.0.9", *steps), "utf-8")
+    manifest = '[study]\npattern = "{scenario}/{zone}-{peer_zone}/{repeat}.log"\n'
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    said = plain_sentence(summary.make_card(in_memory(tmp_path)).readers["replicas"])
+    assert said.startswith(start) and "2 paths" not in said and " to 1–3 " in said

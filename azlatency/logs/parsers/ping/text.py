@@ -56,6 +56,7 @@ class PingText(RouterOsLines, LogReader):
 
     def __init__(self, log: Log, recorder: Recorder) -> None:
         super().__init__(log, recorder)
+        self.has_read = False
         self._open(log.first_line)
 
     def _open(self, number: int) -> None:
@@ -73,7 +74,7 @@ class PingText(RouterOsLines, LogReader):
         if "\a" in text:
             line = Line(number, line.text.replace("\a", ""))  # -a rings the bell at each reply
         if kind := super().read(line):
-            self.ping.last_line = number
+            self.ping.last_line, self.has_read = number, True
         return kind
 
     # --- replies
@@ -429,6 +430,8 @@ class PingText(RouterOsLines, LogReader):
         """Open another run where this is not the first line of the log."""
         if self.header_line is not None or self.ping.summary is not None or self.samples.seq:
             self._open_next(line)
+        elif not self.has_read:
+            self.run.row["first_line"] = line.number  # what stands above, such as a date, is not of the run
         self.header_line = line
 
     def begin_after_summary(self, line: Line) -> None:
