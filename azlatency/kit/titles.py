@@ -71,7 +71,9 @@ def extremes(
         nearest_first = sorted(chosen, key=lambda path: chosen[path])
         return f"{span(reached, unit, like=like, step=step)} ({names(map(str, nearest_first))})"
 
-    near, far = (tied(values, choose(values, key=values.__getitem__), found=found) for choose in (min, max))
+    ties = [tied(values, choose(values, key=values.__getitem__), found=found).values() for choose in (min, max)]
+    # Whoever reads a range in the picture counts all paths in it.
+    near, far = ({path: value for path, value in values.items() if min(some) <= value <= max(some)} for some in ties)
     ends = [[number for path in chosen for number in (ranges or {}).get(path, ())] for chosen in (near, far)]
     once = ", one run each" if found is not None and len(found.paths) and (found.paths["n"] == 1).all() else ""
     start = f"{method}: {quantity}" if method else capitalised(quantity)
