@@ -32,7 +32,13 @@ def with_label(path: str, labels: Sequence[str]) -> str:
 
     Addresses that change with every run, such as those of pods, say less than the names of files.
     """
-    if len(labels) == 1 and not path.startswith(labels[0]) and _ARROW in path and ": " not in path:
+    if (
+        len(labels) == 1
+        and not path.startswith(labels[0])
+        and labels[0] not in path.split(_ARROW)
+        and _ARROW in path
+        and ": " not in path
+    ):
         return f"{labels[0]}: {path}"
     return path
 

@@ -162,7 +162,8 @@ def _described_runs(study: Study | Logs) -> pd.DataFrame:
     apart = _apart(runs.assign(scenario=stated), others, bases)
     # A name says more than an unknown end, and than addresses that change with every run, such as those of pods.
     is_unknown = runs["path"].map(lambda path: path.is_unknown).astype(bool)
-    nameless = apart.where(is_unknown & runs["scenario"].isna())
+    is_server = [str(path.server) == name for path, name in zip(runs["path"], apart, strict=True)]
+    nameless = apart.where(is_unknown & runs["scenario"].isna()).mask(is_server)
     if nameless.notna().any():
         runs = runs.assign(scenario=runs["scenario"].fillna(nameless), method=_texts(bases, runs))
         from_names = found.notna() | guessed | nameless.notna()

@@ -117,8 +117,6 @@ def test_the_two_studies_of_west_europe_cannot_be_compared(results_of: Callable[
     assert len(changes) and changes["ratio"].isna().all()
     assert {"type_p_mismatch", "no_replication", "other_vm", "logical_zone"} <= set(changes["flags"].iloc[0].split())
     table = before_after.changes(changes)
-    assert isinstance(table, Table) and {row[4] for row in table.cells} == {
-        "not estimable"
-    }
+    assert isinstance(table, Table) and {row[4] for row in table.cells} == {"not estimable"}
     assert isinstance(before_after.changes_forest(changes), Note)
     assert "A change of the network cannot be told" in repr(before_after.find(changes))

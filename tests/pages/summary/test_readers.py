@@ -167,7 +167,7 @@ def test_messages_without_a_requested_reply_are_in_no_sum_of_losses(tmp_path: Pa
     ("far", "start"),
     [
         (2.0, "north, whose pairs differ most: 1–2 1,001 µs ("),
-        (1.0, "cannot tell whether the pairs differ: north, whose pairs are farthest apart: 1–2 1,001 µs ("),
+        (1.0, "cannot tell whether the pairs differ: north, whose pairs are farthest apart: 1–2 1,000 µs ("),
     ],
 )
 def test_pairs_of_two_scenarios_are_apart(tmp_path: Path, far: float, start: str) -> None:

@@ -357,3 +357,11 @@ def test_labels_that_count_are_shown_with_a_star_for_the_number() -> None:
     labels = [f"round {number} zone 1 -> zone {zone}" for number in (1, 2, 3) for zone in (2, 3)]
     assert [label for label, _ in labels_apart(labels)][:2] == ["round * zone 1 -> zone 2", "round * zone 1 -> zone 3"]
     assert len({label for label, _ in labels_apart(labels)}) == 2
+
+
+def test_a_name_that_only_repeats_the_server_names_no_path(tmp_path: Path) -> None:
+    for host in (2, 3):
+        log = tmp_path / "vm" / f"ping_10.0.0.{host}.txt"
+        log.parent.mkdir(exist_ok=True)
+        log.write_text(ping(f"10.0.0.{host}", 0.3, 0.4, 0.5), "utf-8")
+    assert sorted(map(str, az.latency(az.parse(tmp_path))["path"])) == ["? → 10.0.0.2", "? → 10.0.0.3"]
