@@ -99,9 +99,12 @@ def _has_both_directions(facts: _Facts) -> bool:
     return any(((server, client), method) in ends for (client, server), method in ends if client != server)
 
 
-def _labels_name_both_directions(facts: _Facts) -> bool:
-    """Return whether labels that are no zones and ends of the data model name a pair in both directions."""
+def _may_have_both_directions(facts: _Facts) -> bool:
+    """Return whether labels that are no zones and ends of the data model name both directions of a pair, or clients."""
     runs = client_runs(facts.study)
+    of_clients = runs.loc[runs["client"].isna() & runs["zone"].isna(), ["scenario", "server"]].dropna()
+    if (of_clients[of_clients["scenario"] != of_clients["server"]].nunique() > 1).all():
+        return True  # "from_1a.txt", "from_1b.txt": who measured is not known
     ends = {
         (*(end.strip(".,:;()[]").casefold() for end in match.groups()), method)
         for label, method in zip(runs["scenario"].fillna(""), without_direction(runs["method"]), strict=True)
@@ -256,7 +259,7 @@ def unanswered(study: Study) -> list[Unanswered]:
         "02_throughput": _has_time_series(facts) and bool(study.intervals["throughput_bit_s"].notna().any()),
         "09_before_after": _has_repeats(facts, FEWEST),
         "03_tail": _has_reported_p99(study.reported),
-        "04_zone_pair_asymmetry": _labels_name_both_directions(facts),
+        "04_zone_pair_asymmetry": _may_have_both_directions(facts),
         "05_placement": _scenarios_name_placements(facts),
     }
     return [

@@ -1,8 +1,8 @@
 """Draft a ``study.toml`` or a ``runs.csv`` for a folder of logs, with marked lines to fill in.
 
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
-``round02_ping_r1.log``, and written as patterns. A name with one zone only, or with three, does not say who talked to
-whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
+``round02_ping_r1.log``, and written as patterns. A name with three zones, or with one and no word for its end
+(``from_us-east-1a``), does not say who talked to whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
 Comments show what each pattern assigns. What else the names tell apart is no part of the draft: the run table reads it
 (`azlatency.studies.runs.treatments`).
 """
@@ -516,6 +516,8 @@ def _describe_one(
         if words not in (["server", "server"], ["client", "client"]):
             marks += [(start, end, field) for (start, end, _), field in zip(zones, fields, strict=True)]
             marks += [(*span, name.replace("zone", "region")) for span, name in zip(regions, fields, strict=False)]
+    elif len(zones) == 1 and zones[0][2]:  # "from_eu-west-1a.txt"
+        marks.append((*zones[0][:2], "zone" if zones[0][2] == "client" else "peer_zone"))
     for field, number in _NUMBERS.items():
         matches = [match for match in number.finditer(path) if match["word"] not in ("r", "R") or "r" in series]
         if len(matches) == 1:

@@ -261,6 +261,19 @@ def test_a_draft_does_not_ask_for_zones_that_the_log_prints(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("from_eu-west-1a.txt", {"zone": "eu-west-1a"}),
+        ("to_zone2/ping.log", {"peer_zone": "2"}),
+        ("zone2/ping.log", {}),
+        ("from_zone1_via_zone2_to_zone3.txt", {}),
+    ],
+)
+def test_one_zone_is_of_the_end_that_a_word_names(path: str, values: dict[str, str]) -> None:
+    assert _assigned([path]).get(path, {}) == values
+
+
+@pytest.mark.parametrize(
     "shape", ["=== {pair} run {repeat} ===", "=== {pair} ===", "#### run {repeat}: {pair} ####", "$ ./measure {pair}"]
 )
 def test_labels_that_name_two_zones_say_them(shape: str, tmp_path: Path) -> None:
