@@ -2,7 +2,8 @@
 
 Zones, repeats and rounds are read from names such as ``az1-az3/``, ``us-central1-a_to_us-east1-b.log`` or
 ``round02_ping_r1.log``, and written as patterns. A name with three zones, or with one and no word for its end
-(``from_us-east-1a``), does not say who talked to whom; the draft leaves it out. Bare letters and digits (``a_to_b``, ``1-3``) are zones if some of them are at both ends.
+(``from_us-east-1a``), does not say who talked to whom; the draft leaves it out. Bare letters and digits (``a_to_b``,
+``1-3``) are zones if some of them are at both ends.
 Comments show what each pattern assigns. What else the names tell apart is no part of the draft: the run table reads it
 (`azlatency.studies.runs.treatments`).
 """
