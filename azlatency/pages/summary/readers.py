@@ -270,7 +270,7 @@ def _loss(study: Study, runs: pd.DataFrame, streams: pd.DataFrame) -> Sentence:
     """Say how many packets the tools lost that count them, and how many segments TCP sent again in a run."""
     # A run that lost all packets has no round trip.
     every = client_runs(study)
-    every = every[every.index.isin([*runs.index, *without_result(study)])]
+    every = every[every.index.isin([*runs.index, *streams.index, *without_result(study)])]
     own = every[every["protocol"].ne("tcp")].join(counted_losses(study.metrics), how="inner")
     parts: list[Sentence] = []
     for method, rows in grouped(own, "method"):

@@ -498,6 +498,8 @@ def counted_losses(metrics: pd.DataFrame) -> pd.DataFrame:
     A test that asks for few replies, such as under-load of sockperf, counts only those that it asked for as lost.
     """
     lost, sent, received = (whole_run_values(metrics, name) for name in ("lost", "sent", "received"))
+    # A receiver of UDP counts the datagrams that it expected.
+    sent = sent.combine_first(whole_run_values(metrics[metrics["side"] == "receiver"], "datagrams"))
     counts = pd.DataFrame({"lost": lost, "sent": sent, "received": received}).dropna(subset=["lost", "sent"])
     known = counts["received"].isna() | (2 * (counts["received"] + counts["lost"]) > counts["sent"])
     return counts.loc[known, ["lost", "sent"]]

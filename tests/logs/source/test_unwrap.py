@@ -229,7 +229,7 @@ def test_ping_joined_onto_one_line() -> None:
     values = {row["value"] for row in tables.rows["metrics"] if row["metric"] == "rtt_mean"}
     assert len(tables.rows["runs"]) == 3
     assert values == {2_310_000}
-    assert [run["first_line"] for run in tables.rows["runs"]] == [1, 4, 6]
+    assert [run["first_line"] for run in tables.rows["runs"]] == [2, 4, 6]
 
 
 def test_result_in_running_text_has_an_event() -> None:

@@ -86,6 +86,21 @@ SAID = {
 }
 
 
+#: The client of a test of iperf3 3.16 on a link with a limit.
+LOSSY_UDP = """\
+Connecting to host 10.68.2.4, port 5201
+[  5] local 10.68.1.4 port 45342 connected to 10.68.2.4 port 5201
+[ ID] Interval           Transfer     Bitrate         Total Datagrams
+[  5]   0.00-1.00   sec  5.96 MBytes  50.0 Mbits/sec  4313
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams
+[  5]   0.00-1.00   sec  5.96 MBytes  50.0 Mbits/sec  0.000 ms  0/4313 (0%)  sender
+[  5]   0.00-1.01   sec  5.32 MBytes  44.3 Mbits/sec  0.023 ms  463/4313 (11%)  receiver
+
+iperf Done.
+"""
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_what_a_study_says_to_the_questions_of_readers(name: str) -> None:
     readers = load_card(name).readers
@@ -150,6 +165,13 @@ window = "30 d"
     card = summary.make_card(az.load("mine", processed=tmp_path / "out"))
     assert card.badge == "published" and "one_run" not in card.readers
     assert plain_sentence(card.readers["replicas"]) == "1–2 500 µs and 1–3 500 µs"
+
+
+def test_datagrams_that_the_receiver_missed_are_lost_packets(tmp_path: Path) -> None:
+    """A client of iperf3 without a round trip: 463 of 4,313 datagrams did not arrive."""
+    (tmp_path / "udp.log").write_text(LOSSY_UDP, "utf-8")
+    said = plain_sentence(summary.make_card(in_memory(tmp_path)).readers["loss"])
+    assert said == "iperf3 UDP lost 463 of 4,313 packets"
 
 
 def test_messages_without_a_requested_reply_are_in_no_sum_of_losses(tmp_path: Path) -> None:
