@@ -93,8 +93,8 @@ T_INTERVAL = frozenset({"few_runs", "two_runs"})
 _MEASURED = {"latency": latency, "throughput": throughput}
 #: At most this many scenarios of one study are compared with each other.
 MOST_SCENARIOS = 20
-#: What scenarios are called that others are compared with, whatever the order of their files.
-_BASE = re.compile("before|base(?:line)?|old|off|without|default", re.IGNORECASE)
+#: A word of the scenario that others are compared with, whatever the order of their files: "before-D2s_v5".
+_BASE = re.compile(r"(?<![^\W_])(?:before|base(?:line)?|old|off|without|default)(?![^\W_])", re.IGNORECASE)
 #: At most this many paths are listed if none matches.
 _PATHS_NAMED = 8
 _NO_METRIC = "Neither latency nor throughput is on both sides"
@@ -343,7 +343,7 @@ def _pairs_of_scenarios(study: Study) -> dict[str, tuple[Study, Study]]:
             f"the study has {len(scenarios)} scenarios, and --across scenario compares 2 to {MOST_SCENARIOS}; "
             "give two sides, such as STUDY@one STUDY@other"
         )
-    scenarios.sort(key=lambda name: not _BASE.fullmatch(str(name)))
+    scenarios.sort(key=lambda name: not _BASE.search(str(name)))
     parts = {str(name): select_scenario(study, str(name)) for name in scenarios}
     return {f"{after} against {before}: ": (parts[before], parts[after]) for before, after in combinations(parts, 2)}
 

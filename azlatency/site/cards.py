@@ -12,6 +12,7 @@ import msgspec
 from markupsafe import Markup, escape
 
 from azlatency.kit.cells import RowLinks
+from azlatency.pages.summary.card import QUOTED
 from azlatency.site.markdown import markdown_line
 
 Links = Callable[[Mapping[str, Any], str], RowLinks | None]
@@ -89,6 +90,11 @@ class CardView:
     assumed: tuple[str, ...] = ()
     readers: dict[str, tuple[PartView, ...]] = field(default_factory=dict)
     files: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_of_source(self) -> bool:
+        """Whether the badge says where all numbers come from, and not how often those of the card were measured."""
+        return self.badge in ("published", "emulated") or self.badge_text == QUOTED
 
     def line(self, text: str) -> Markup:
         """Return one of the texts as HTML."""

@@ -31,7 +31,7 @@ def test_a_dump_is_answered_and_nothing_is_written(dump: Path, tmp_path: Path) -
     rows = done.stdout.splitlines()
     assert rows[0].split()[:8] == ["path", "method", "runs", "median", "run", "95", "%", "CI"]
     assert rows[1].startswith("zone 1 → zone 2") and " 7 " in rows[1]
-    assert "assumed: zones, ends, rounds and repeats as the names say" in done.stderr
+    assert "assumed: zones and repeats as the names say" in done.stderr
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -170,7 +170,7 @@ def test_a_report_of_a_dump_says_what_is_assumed(dump: Path, tmp_path: Path) -> 
     page = tmp_path / "my-dump-report" / "my-dump" / "00_summary.html"
     assert done.stdout.splitlines()[-1] == "my-dump-report/my-dump/00_summary.html"
     text = page.read_text("utf-8")
-    assert "assumed: zones, ends, rounds and repeats as the names say: " in text
+    assert "assumed: zones and repeats as the names say: " in text
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my dump", "my-dump-report"]
 
 

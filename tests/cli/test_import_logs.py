@@ -86,7 +86,7 @@ def test_import_copies_a_dump_and_drafts_a_manifest(tmp_path: Path, raw: Path) -
     assert re.match(r"mine: 5 iperf3, 5 ntttcp, \d+ qperf, 5 sockperf \(1 file parsed, 0 unchanged\)", result.stdout)
     assert "drafted data/raw/mine/study.toml" in result.stdout.replace(f"{tmp_path}/", "")
     assert re.search(r"missing: zone, .*\([45] runs\)", result.stderr), "the draft's zones are applied"
-    assert "assumed: zones, ends, rounds and repeats as the names say: az{zone}-az{peer_zone}/*" in result.stderr
+    assert "assumed: zones as the names say: az{zone}-az{peer_zone}/*" in result.stderr
     assert dump.read_bytes() == bytes_before == (tmp_path / "data" / "raw" / "mine" / "dump.zip").read_bytes()
     manifest = (tmp_path / "data" / "raw" / "mine" / "study.toml").read_text("utf-8")
     assert '"az{zone}-az{peer_zone}/*",' in manifest and 'log = "dump.zip!single-node/*"' in manifest

@@ -56,7 +56,9 @@ _LOGGED = re.compile(
 #: A date and a time behind a text.
 _DATED = re.compile(rf"(?<=[^\W\d])[ ,@(|-]{{1,4}}(?:{_WHEN}){{1,2}}{_ZONE}[\])]?$")
 #: One bare word, or two, which may be the label of the run below.
-_BARE_WORD = re.compile(r"[A-Z]|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)(?:[\w.+/-]{2,40}|\d)(?: [\w.+/-]{1,20})?")
+_BARE_WORD = re.compile(
+    r"[A-Z](?:[ -]?[A-Z])?|(?=[\d.+/ -]{0,12}[^\W\d_])(?!.*[.]$)(?:[\w.+/-]{2,40}|\d)(?: [\w.+/-]{1,20})?"
+)
 #: Letters that are drawn over several lines.
 _DRAWN = re.compile(r"(?=.{0,200}[_/\\|])[\s_/\\|()<>'`,.:;-]{3,400}")
 _LINES_OF_LETTERS = 3

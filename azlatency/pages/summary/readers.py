@@ -202,7 +202,8 @@ def _throughput(streams: pd.DataFrame) -> Sentence:
         if (own := by_place.get(place)) is not None
     )
     one = "one connection: " if more and (runs["connections"] == 1).all() else ""
-    return one, *said, f" ({method}){looks_limited(rates, runs['placement'])}{more}"
+    each = ", one run each" if (sizes := runs["path"].value_counts()).max() == 1 < len(sizes) else ""
+    return one, *said, f" ({method}{each}){looks_limited(rates, runs['placement'])}{more}"
 
 
 def _bursts(falls: pd.DataFrame, tested: int) -> Sentence:

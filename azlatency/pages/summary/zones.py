@@ -162,12 +162,20 @@ def pairs_of_zones(data: Data) -> Answer | None:
         inference=(
             *inference_of(levels, data.runs, decisive_paths(found)),
             *own_names,
+            *_between_scenarios(data.runs, {within for *_, within in pair_of.values()}),
             *(() if data.window else not_compared(others)),
         ),
         dots=tuple(dots),
         axis=axis_of(levels, one) + drawn_only,
         next_step=next_rounds(data, levels, len(pairs.across), again, ", both directions next to each other"),
     )
+
+
+def _between_scenarios(runs: pd.DataFrame, names: Collection[str]) -> Sentence:
+    """Say how to compare scenarios with each other, whose pairs are compared apart."""
+    if len(names) < 2 or len(names) > _FEW_PARTS or not {*names} <= {*runs["scenario"].dropna()}:
+        return ()
+    return (f" To compare {join_words(sorted(names))}: azlatency compare --across scenario.",)
 
 
 def _has_logical_zones(runs: pd.DataFrame) -> bool:

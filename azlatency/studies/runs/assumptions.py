@@ -184,11 +184,20 @@ def _scenario(patterns: Iterable[str], file: str) -> str:
     return next((values["scenario"] for values in found if values), "")
 
 
+#: What patterns read from names, and their fields.
+_READ = {
+    "regions": ("region", "peer_region"), "zones": ("zone", "peer_zone"), "ends": ("client", "server"),
+    "scenarios": ("scenario",), "rounds": ("round",), "repeats": ("repeat",),
+}  # fmt: skip
+
+
 def _drafted(study: Study | Logs) -> Iterator[str]:
     info = getattr(study, "info", {})
     given = (info.get("drafted") and info.get("pattern")) or []
     if patterns := [given] if isinstance(given, str) else given:
-        yield f"assumed: zones, ends, rounds and repeats as the names say: {named(patterns)}"
+        fields = set(re.findall(r"\{(\w+)\}", " ".join(patterns)))
+        read = join_words(what for what, names in _READ.items() if not fields.isdisjoint(names))
+        yield f"assumed: {read} as the names say: {named(patterns)}"
 
 
 def _by_labels(study: Study | Logs, runs: pd.DataFrame) -> Iterator[str]:

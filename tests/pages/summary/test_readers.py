@@ -21,7 +21,8 @@ SAID = {
     # Twice the printed half round trips: 91.646, 798.420 and 819.736 µs are the 99th percentiles.
     "westeurope-azure-cni": {
         "replicas": "1–2 105 µs (p99 183 µs), 1–3 1,401 µs (p99 1,597 µs) and 2–3 1,422 µs (p99 1,639 µs)",
-        "throughput": "one connection: in one zone 11.8 Gbit/s and across zones 7.91–11.8 Gbit/s (iperf3 TCP); 64 "
+        "throughput": "one connection: in one zone 11.8 Gbit/s and across zones 7.91–11.8 Gbit/s (iperf3 TCP, "
+        "one run each); 64 "
         "connections: 11.8–11.9 Gbit/s (ntttcp (sender))",
         # Between nodes: Retr 24093, 12919, 616 and 495. ntttcp counts those of the whole host.
         "loss": "iperf3 TCP retransmitted in one zone 24,093 and across zones 495–12,919 segments in a run "
@@ -37,7 +38,7 @@ SAID = {
     },
     "westeurope-availability-set-vs-zones": {
         "placement": "in the availability set 44.2 µs and across zones 84.4 µs (sockperf TCP 350 B)",
-        "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP); "
+        "throughput": "in the availability set 3.81 Gbit/s and across zones 3.81 Gbit/s (iperf3 TCP, one run each); "
         "equal within 1 %, as expected if both are rate-limited",
         "loss": "ping lost 0 of 40 packets and iperf3 TCP retransmitted in the availability set 0 and "
         "across zones 0 segments in a run",
