@@ -45,8 +45,14 @@ _ZONE = re.compile(
 )
 #: The second zone of ``az1-3`` and ``zone1_to_2``.
 _SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
+#: Two zones without a separator: ``z1z2``, ``az1az2``.
+_JOINED_ZONES = re.compile(
+    r"(?<![a-z0-9])(?P<word>az|zone|z)(?P<zone>\d)(?P=word)(?P<peer_zone>\d)(?![a-z0-9])", re.IGNORECASE
+)
 #: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file.
-_BARE = re.compile(r"(?:^|[/!])([a-f]|[1-6])(?:_to_|-to-|to|-)([a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:^|[/!])(?P<zone>[a-f]|[1-6])(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE
+)
 #: ``10.1.0.4_to_10.2.0.5`` and ``h1-h4``: two addresses, or two machines whose names differ in their numbers.
 _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOSTS = re.compile(
@@ -476,7 +482,7 @@ def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
 def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
     """Return where names contain two bare zones; nothing if no zone is both that of a client and that of a server."""
     pairs = {path: matches[0] for path in logs if len(matches := list(_BARE.finditer(path))) == 1}
-    clients, servers = ({match[end].lower() for match in pairs.values()} for end in (1, 2))
+    clients, servers = ({match[end].lower() for match in pairs.values()} for end in ("zone", "peer_zone"))
     if not clients & servers or len({name.isdigit() for name in clients | servers}) > 1 or len(clients | servers) == 1:
         return {}
     return pairs
@@ -501,8 +507,9 @@ def _describe_one(
     zones = [(*match.span(match.lastgroup or ""), _word(path, match.start())) for match in found]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
         zones.append((second.start("number"), second.end("number"), ""))
-    if not zones and bare is not None:
-        zones = [(*bare.span(end), "") for end in (1, 2)]
+    if not zones:
+        joined = [bare] if bare is not None else _JOINED_ZONES.finditer(path)
+        zones = [(*match.span(end), "") for match in joined for end in ("zone", "peer_zone")]
     if not zones and hosts is not None:
         ends = ("client", "server") if hosts["client"] else ("zone", "peer_zone")
         marks += [(*hosts.span(end), end) for end in ends]
