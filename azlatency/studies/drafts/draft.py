@@ -49,9 +49,11 @@ _SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.I
 _JOINED_ZONES = re.compile(
     r"(?<![a-z0-9])(?P<word>az|zone|z)(?P<zone>\d)(?P=word)(?P<peer_zone>\d)(?![a-z0-9])", re.IGNORECASE
 )
-#: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file.
+#: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file, or digits behind a region of Azure.
 _BARE = re.compile(
-    r"(?:^|[/!])(?P<zone>[a-f]|[1-6])(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE
+    rf"(?:^|[/!]|(?<![a-z0-9])(?P<region>{AZURE_REGION})[_-](?=[1-3]\D+[1-3]))"  # no region has more zones
+    r"(?P<zone>[a-f]|[1-6])(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6])(?![a-z0-9]|-\d)",
+    re.IGNORECASE,
 )
 #: ``10.1.0.4_to_10.2.0.5`` and ``h1-h4``: two addresses, or two machines whose names differ in their numbers.
 _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -485,6 +487,14 @@ def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
     clients, servers = ({match[end].lower() for match in pairs.values()} for end in ("zone", "peer_zone"))
     if not clients & servers or len({name.isdigit() for name in clients | servers}) > 1 or len(clients | servers) == 1:
         return {}
+    # The second number of "eastus-1-1", "eastus-1-2" may count runs.
+    if any(
+        match["region"]
+        and match["zone"] == match["peer_zone"]
+        and not any(number.search(path, match.end()) for number in _NUMBERS.values())
+        for path, match in pairs.items()
+    ):
+        return {}
     return pairs
 
 
@@ -510,6 +520,7 @@ def _describe_one(
     if not zones:
         joined = [bare] if bare is not None else _JOINED_ZONES.finditer(path)
         zones = [(*match.span(end), "") for match in joined for end in ("zone", "peer_zone")]
+        regions = [bare.span("region")] if bare is not None and bare["region"] else []
     if not zones and hosts is not None:
         ends = ("client", "server") if hosts["client"] else ("zone", "peer_zone")
         marks += [(*hosts.span(end), end) for end in ends]

@@ -105,6 +105,13 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
         (["1-3/r1.log", "1-2/r1.log", "2-3/r1.log"], ["1 3", "1 2", "2 3"]),
         (["dump.zip!1to3_ping.log", "dump.zip!3to1_ping.log"], ["1 3", "3 1"]),
         (["5-1/x.log", "5-2/x.log", "5-3/x.log"], []),
+        (["eastus2-1-2-run1.txt", "eastus2-2-3-run1.txt", "eastus2-1-1-run1.txt"], ["1 2", "2 3", "1 1"]),
+        (["eastus2-1-2.txt", "eastus2-1-3.txt"], []),
+        (["eastus2-1-1.txt", "eastus2-1-2.txt", "eastus2-2-1.txt"], []),
+        (["uksouth-1-2-2024.txt", "uksouth-2-1-2024.txt"], []),
+        (["uksouth-1-5.txt", "uksouth-5-1.txt"], []),
+        (["uksouth-1-256.txt", "uksouth-2-1400.txt"], []),
+        (["mtu-1-2.txt", "mtu-2-3.txt"], []),
         (["a_to_b.log"], []),
         (["1-1.log"], []),
         (["a-1.log", "1-a.log"], []),
@@ -118,6 +125,12 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
 def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[str], zones: list[str]) -> None:
     zoned = [item.values for item in _describe(paths) if "zone" in item.values]
     assert [f"{values['zone']} {values['peer_zone']}" for values in zoned] == zones
+
+
+def test_two_bare_zones_behind_a_region_of_azure_keep_it() -> None:
+    described = _describe(["eastus2-1-2-run1.txt", "eastus2-2-3-run1.txt", "uksouth-1-2-run1.txt"])
+    assert {item.pattern for item in described} == {"{region}-{zone}-{peer_zone}-run{repeat}.*"}
+    assert described[0].values == {"region": "eastus2", "zone": "1", "peer_zone": "2", "repeat": "1"}
 
 
 def test_names_of_machines_that_the_addresses_in_the_logs_contradict_are_none() -> None:
