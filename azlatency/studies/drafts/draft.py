@@ -316,6 +316,9 @@ def _describe(
         of_zones = {path: item for path, item in of_zones.items() if path not in folders}
         of_zones |= {path: item for path, ends in folders.items() if (item := _describe_folders(path, ends))}
     described = [item for path in logs if (item := of_zones.get(path)) is not None]
+    swapped = _swapped(described, addresses)
+    named = [_numbers_of(item) if item.path in swapped else item for item in described]
+    described = [item for item in named if item is not None]
     wrong = _misread(described, logs)
     if wrong:  # only the logs of such a pattern are named one by one
         few = {name for name, count in Counter(item.pattern for item in described).items() if count <= _EXAMPLES}
@@ -330,6 +333,28 @@ def _describe(
     counts = Counter(item.pattern for item in described if item.pattern and item.pattern not in wrong)
     kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)} | {""}
     return [item for item in described if item.pattern in kept and item.values]
+
+
+def _swapped(described: Sequence[_Described], addresses: Mapping[str, Sequence[tuple[str, str]]]) -> set[str]:
+    """Return the logs whose client is the server of more of the logs of their two zones than their server is.
+
+    ``z1z2-reverse.json`` may name the zones of ``z1z2.json``, and its client be in zone 2.
+    """
+    pairs: dict[tuple[str | None, ...], list[str]] = {}
+    for item in described:
+        ends = tuple(item.values.get(name) for name in _TEXTS)
+        if {"zone", "peer_zone"} <= {*item.values} and item.values["zone"] != item.values["peer_zone"]:
+            pairs.setdefault(ends, []).append(item.path)
+    swapped: set[str] = set()
+    for paths in pairs.values():
+        servers = Counter(server for path in paths for server in {server for _, server in addresses.get(path, ())})
+        swapped |= {
+            path
+            for path in paths
+            for client, server in addresses.get(path, ())
+            if client and servers[client] > servers[server]
+        }
+    return swapped
 
 
 def _with_folders(described: list[_Described], scenarios: Mapping[str, str], logs: Sequence[str]) -> list[_Described]:

@@ -142,6 +142,26 @@ def test_names_of_machines_that_the_addresses_in_the_logs_contradict_are_none() 
         assert sum("zone" in item.values for item in described) == zones
 
 
+def test_a_log_from_the_other_end_of_its_pair_gets_no_zones() -> None:
+    """A log whose client is the server of the other logs of the pair was taken at the end that is named last."""
+    there, back, unknown = ("10.68.1.4", "10.68.2.4"), ("10.68.2.4", "10.68.1.4"), ("", "10.68.2.4")
+    reverse = "iperf-z1z2-reverse.json"
+    names = {"iperf-z1z2.json": [there], "ping-z1z2.txt": [unknown], reverse: [back]}
+    assert {item.path for item in _describe([*names], names)} == {*names} - {reverse}
+    # With one log of each direction, nothing says which of them the names describe.
+    assert len(_describe([*names][::2], names)) == 2
+    # Two hosts of one zone may measure in both directions.
+    same = {name.replace("z1z2", "z1z1"): ends for name, ends in names.items()}
+    assert len(_describe([*same], same)) == 3
+
+
+def test_a_pattern_of_other_logs_does_not_read_a_log_from_the_other_end() -> None:
+    names = {f"az1-az2_run{number}.log": [("10.0.1.4", "10.0.2.4")] for number in range(1, 6)}
+    names["az1-az2_run6.log"] = [("10.0.2.4", "10.0.1.4")]
+    zoned = {item.path for item in _describe([*names], names) if "zone" in item.values}
+    assert zoned == {*names} - {"az1-az2_run6.log"}
+
+
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
     """The folder's zones are those of the file's name in one path only."""
     assert _describe(["az1-az2/az3-az1.log"]) == []
