@@ -56,8 +56,8 @@ class StudyView:
     """What the runs of its logs were measured with, and between; the card knows those of reported numbers."""
     vm_sizes: tuple[str, ...] = ()
     """The sizes of its machines, of logs and of reported numbers."""
-    regions: int = 0
-    """In how many regions its clients were."""
+    regions: tuple[str, ...] = ()
+    """The regions of the ends of its runs; an empty one if the region of some is unknown."""
     version: str = ""
     """The version of its data set, as the import prints it."""
     outdated: str = ""
@@ -89,16 +89,22 @@ class StudyView:
         """Provider and region, under which the index lists it."""
         if self.emulated:
             return "Emulated lab"
-        several = f"{self.regions} regions" if self.regions > 1 else "region not said"
-        return f"{self.provider or 'Provider not said'} · {self.info.get('region') or several}"
+        known = len([*filter(None, self.regions)])
+        several = f"{known} regions" if known > 1 else "region not said"
+        return f"{self.provider or 'Provider not said'} · {self.region or several}"
+
+    @property
+    def region(self) -> str:
+        """The region that its manifest states, or else the one of all its runs; empty if neither is known."""
+        return str(self.info.get("region") or (self.regions[0] if len(self.regions) == 1 else ""))
 
     @property
     def provider(self) -> str:
-        """The cloud that its region or its VM size names; empty if neither does."""
-        region = str(self.info.get("region") or "")
-        names = [(pattern, region, name) for name, pattern in _REGIONS.items()]
-        names += [(pattern, str(self.info.get("vm_size") or ""), name) for name, pattern in _SIZES.items()]
-        return next((name for pattern, text, name in names if re.fullmatch(pattern, text)), "")
+        """The cloud that its regions or its VM size name; empty if neither does, or regions of several clouds."""
+        regions = [self.region] if self.region else self.regions or [""]
+        names = [(pattern, regions, name) for name, pattern in _REGIONS.items()]
+        names += [(pattern, [str(self.info.get("vm_size") or "")], name) for name, pattern in _SIZES.items()]
+        return next((name for pattern, texts, name in names if all(re.fullmatch(pattern, text) for text in texts)), "")
 
     @property
     def not_measured(self) -> list[str]:
@@ -115,9 +121,9 @@ class StudyView:
     @property
     def facts(self) -> list[str]:
         """Its contents, region and VM sizes, and the date if the manifest states it."""
-        region, date = (str(self.info.get(key) or "") for key in ("region", "date"))
+        date = str(self.info.get("date") or "")
         sizes = ", ".join(self.vm_sizes) or ("" if self.emulated else "VM size not said")
-        return [fact for fact in (*self.contents, region, sizes, date) if fact]
+        return [fact for fact in (*self.contents, self.region, sizes, date) if fact]
 
     @property
     def facts_and_author(self) -> list[str]:
@@ -322,7 +328,7 @@ def study_view(name: str) -> StudyView:
         version=study.data_version,
         tools=tuple(runs.index),
         vm_sizes=_vm_sizes(table, reported, study.info.get("vm_size")),
-        regions=study.runs["region"].nunique(),
+        regions=tuple(sorted({*study.runs[["region", "peer_region"]].fillna("").to_numpy().ravel()})),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),

@@ -40,8 +40,23 @@ def test_the_index_lists_a_study_under_its_provider_and_region(info: dict[str, o
     assert StudyView(name="a", info=info, contents=()).group == group
 
 
-def test_a_study_of_several_regions_says_how_many() -> None:
-    assert StudyView(name="a", info={"vm_size": "cx2-8x16"}, contents=(), regions=13).group == "IBM Cloud · 13 regions"
+@pytest.mark.parametrize(
+    ("regions", "info", "group"),
+    [
+        (("us-east-1",), {}, "AWS · us-east-1"),
+        (("europe-west1",), {}, "Google Cloud · europe-west1"),
+        (("eastus2", "uksouth", "westeurope"), {}, "Azure · 3 regions"),
+        (("eu-de", "us-south"), {"vm_size": "cx2-8x16"}, "IBM Cloud · 2 regions"),
+        (("eu-west-1", "westeurope"), {}, "Provider not said · 2 regions"),
+        # The region of some runs is not that of the study.
+        (("", "us-east-1"), {}, "Provider not said · region not said"),
+        (("us-east-1",), {"region": "eu-west-1"}, "AWS · eu-west-1"),
+    ],
+)
+def test_the_regions_of_the_runs_are_those_of_a_study_that_states_none(
+    regions: tuple[str, ...], info: dict[str, object], group: str
+) -> None:
+    assert StudyView(name="a", info=info, contents=(), regions=regions).group == group
 
 
 def test_a_page_has_a_short_name() -> None:

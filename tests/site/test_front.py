@@ -281,7 +281,7 @@ def test_the_top_of_a_summary_says_who_measured_on_which_machines(tmp_path: Path
     html, _ = site.page(pages.Job(study=view, chapters=(chapter,), number=0), new_notebook(), None)
     [line] = BeautifulSoup(html, "html.parser").select("h1 + #sheet")
     source = "Source: <b>A</b>, https://a.example/logs, 2023."
-    assert line.get_text() == f"8 runs (lagscope) · c5.xlarge · {source} · data version {view.version}"
+    assert line.get_text() == f"8 runs (lagscope) · eu-west-1 · c5.xlarge · {source} · data version {view.version}"
     assert line.a["href"] == "https://a.example/logs" and not line.b
 
 
@@ -290,7 +290,7 @@ def test_what_is_said_of_a_collection_is_not_said_on_a_report_of_ones_own_logs(t
     views = [pages.study_view(name) for name in ("aws-euwest1-lagscope", *["uksouth-echo-latency"] * 3)]
     own, collection = clouds_of(views[:3]), clouds_of(views)
     assert (own, guide_of(views[:3]), collection, guide_of(views)) == ([], {}, ["AWS", "Azure"], GUIDE)
-    assert not clouds_of([replace(view, info={}) for view in views]), "nobody knows the cloud"
+    assert not clouds_of([replace(view, info={}, regions=()) for view in views]), "nobody knows the cloud"
     found = tiles([source("aws-euwest1-lagscope")])
     for clouds in (own, collection):
         page = site._render("site.html.j2", "index.html", studies=[], tiles=found, clouds=clouds)

@@ -45,8 +45,16 @@ _ZONE = re.compile(
 )
 #: The second zone of ``az1-3`` and ``zone1_to_2``.
 _SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
-#: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file.
-_BARE = re.compile(r"(?:^|[/!])([a-f]|[1-6])(?:_to_|-to-|to|-)([a-f]|[1-6])(?![a-z0-9]|-\d)", re.IGNORECASE)
+#: Two zones without a separator: ``z1z2``, ``az1az2``.
+_JOINED_ZONES = re.compile(
+    r"(?<![a-z0-9])(?P<word>az|zone|z)(?P<zone>\d)(?P=word)(?P<peer_zone>\d)(?![a-z0-9])", re.IGNORECASE
+)
+#: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file, or digits behind a region of Azure.
+_BARE = re.compile(
+    rf"(?:^|[/!]|(?<![a-z0-9])(?P<region>{AZURE_REGION})[_-](?=[1-3]\D+[1-3]))"  # no region has more zones
+    r"(?P<zone>[a-f]|[1-6])(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6])(?![a-z0-9]|-\d)",
+    re.IGNORECASE,
+)
 #: ``10.1.0.4_to_10.2.0.5`` and ``h1-h4``: two addresses, or two machines whose names differ in their numbers.
 _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOSTS = re.compile(
@@ -308,6 +316,9 @@ def _describe(
         of_zones = {path: item for path, item in of_zones.items() if path not in folders}
         of_zones |= {path: item for path, ends in folders.items() if (item := _describe_folders(path, ends))}
     described = [item for path in logs if (item := of_zones.get(path)) is not None]
+    swapped = _swapped(described, addresses)
+    named = [_numbers_of(item) if item.path in swapped else item for item in described]
+    described = [item for item in named if item is not None]
     wrong = _misread(described, logs)
     if wrong:  # only the logs of such a pattern are named one by one
         few = {name for name, count in Counter(item.pattern for item in described).items() if count <= _EXAMPLES}
@@ -322,6 +333,28 @@ def _describe(
     counts = Counter(item.pattern for item in described if item.pattern and item.pattern not in wrong)
     kept = {pattern for pattern, _ in counts.most_common(_MOST_PATTERNS)} | {""}
     return [item for item in described if item.pattern in kept and item.values]
+
+
+def _swapped(described: Sequence[_Described], addresses: Mapping[str, Sequence[tuple[str, str]]]) -> set[str]:
+    """Return the logs whose client is the server of more of the logs of their two zones than their server is.
+
+    ``z1z2-reverse.json`` may name the zones of ``z1z2.json``, and its client be in zone 2.
+    """
+    pairs: dict[tuple[str | None, ...], list[str]] = {}
+    for item in described:
+        ends = tuple(item.values.get(name) for name in _TEXTS)
+        if {"zone", "peer_zone"} <= {*item.values} and item.values["zone"] != item.values["peer_zone"]:
+            pairs.setdefault(ends, []).append(item.path)
+    swapped: set[str] = set()
+    for paths in pairs.values():
+        servers = Counter(server for path in paths for server in {server for _, server in addresses.get(path, ())})
+        swapped |= {
+            path
+            for path in paths
+            for client, server in addresses.get(path, ())
+            if client and servers[client] > servers[server]
+        }
+    return swapped
 
 
 def _with_folders(described: list[_Described], scenarios: Mapping[str, str], logs: Sequence[str]) -> list[_Described]:
@@ -476,8 +509,16 @@ def _describe_folders(path: str, ends: tuple[int, int]) -> _Described | None:
 def _bare_pairs(logs: Sequence[str]) -> dict[str, re.Match[str]]:
     """Return where names contain two bare zones; nothing if no zone is both that of a client and that of a server."""
     pairs = {path: matches[0] for path in logs if len(matches := list(_BARE.finditer(path))) == 1}
-    clients, servers = ({match[end].lower() for match in pairs.values()} for end in (1, 2))
+    clients, servers = ({match[end].lower() for match in pairs.values()} for end in ("zone", "peer_zone"))
     if not clients & servers or len({name.isdigit() for name in clients | servers}) > 1 or len(clients | servers) == 1:
+        return {}
+    # The second number of "eastus-1-1", "eastus-1-2" may count runs.
+    if any(
+        match["region"]
+        and match["zone"] == match["peer_zone"]
+        and not any(number.search(path, match.end()) for number in _NUMBERS.values())
+        for path, match in pairs.items()
+    ):
         return {}
     return pairs
 
@@ -501,8 +542,10 @@ def _describe_one(
     zones = [(*match.span(match.lastgroup or ""), _word(path, match.start())) for match in found]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
         zones.append((second.start("number"), second.end("number"), ""))
-    if not zones and bare is not None:
-        zones = [(*bare.span(end), "") for end in (1, 2)]
+    if not zones:
+        joined = [bare] if bare is not None else _JOINED_ZONES.finditer(path)
+        zones = [(*match.span(end), "") for match in joined for end in ("zone", "peer_zone")]
+        regions = [bare.span("region")] if bare is not None and bare["region"] else []
     if not zones and hosts is not None:
         ends = ("client", "server") if hosts["client"] else ("zone", "peer_zone")
         marks += [(*hosts.span(end), end) for end in ends]

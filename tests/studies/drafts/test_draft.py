@@ -74,6 +74,14 @@ def test_hostile_file_names_stay_inside_their_string(tmp_path: Path) -> None:
         ("westeurope-4_to_westeurope-1_3.log", "4 1"),
         ("westeurope-1_az3.log", None),
         ("run-1_run-2.log", None),
+        ("ping-z1z2.txt", "1 2"),
+        ("iperf-Z1Z3-reverse.json", "1 3"),
+        ("az2az3/az2az3_run1.log", "2 3"),
+        ("zone1zone2_20260131.log", "1 2"),
+        ("z1z2z3.log", None),
+        ("z1z2/z2z3.log", None),
+        ("r1r2.log", None),
+        ("xyz1z2.log", None),
         ("host-us-central1-a_gcp/target-europe-west1-c/tcp_rr_3.res", "us-central1-a europe-west1-c"),
         ("az1-2024-05-01.log", None),
         ("az1_2024.log", None),
@@ -97,6 +105,13 @@ def test_zones_in_names(path: str, zones: str | None) -> None:
         (["1-3/r1.log", "1-2/r1.log", "2-3/r1.log"], ["1 3", "1 2", "2 3"]),
         (["dump.zip!1to3_ping.log", "dump.zip!3to1_ping.log"], ["1 3", "3 1"]),
         (["5-1/x.log", "5-2/x.log", "5-3/x.log"], []),
+        (["eastus2-1-2-run1.txt", "eastus2-2-3-run1.txt", "eastus2-1-1-run1.txt"], ["1 2", "2 3", "1 1"]),
+        (["eastus2-1-2.txt", "eastus2-1-3.txt"], []),
+        (["eastus2-1-1.txt", "eastus2-1-2.txt", "eastus2-2-1.txt"], []),
+        (["uksouth-1-2-2024.txt", "uksouth-2-1-2024.txt"], []),
+        (["uksouth-1-5.txt", "uksouth-5-1.txt"], []),
+        (["uksouth-1-256.txt", "uksouth-2-1400.txt"], []),
+        (["mtu-1-2.txt", "mtu-2-3.txt"], []),
         (["a_to_b.log"], []),
         (["1-1.log"], []),
         (["a-1.log", "1-a.log"], []),
@@ -112,6 +127,12 @@ def test_bare_letters_and_digits_are_zones_if_some_are_at_both_ends(paths: list[
     assert [f"{values['zone']} {values['peer_zone']}" for values in zoned] == zones
 
 
+def test_two_bare_zones_behind_a_region_of_azure_keep_it() -> None:
+    described = _describe(["eastus2-1-2-run1.txt", "eastus2-2-3-run1.txt", "uksouth-1-2-run1.txt"])
+    assert {item.pattern for item in described} == {"{region}-{zone}-{peer_zone}-run{repeat}.*"}
+    assert described[0].values == {"region": "eastus2", "zone": "1", "peer_zone": "2", "repeat": "1"}
+
+
 def test_names_of_machines_that_the_addresses_in_the_logs_contradict_are_none() -> None:
     """Thresholds of queues: k115-k219, k120-k224 … between the same two machines."""
     names = ["iperf-k115-k219.log", "iperf-k120-k224.log"]
@@ -119,6 +140,26 @@ def test_names_of_machines_that_the_addresses_in_the_logs_contradict_are_none() 
     for second, zones in ((same, 0), (other, 0), (("", "10.10.1.3"), 2)):
         described = _describe(names, {names[0]: [same], names[1]: [second]})
         assert sum("zone" in item.values for item in described) == zones
+
+
+def test_a_log_from_the_other_end_of_its_pair_gets_no_zones() -> None:
+    """A log whose client is the server of the other logs of the pair was taken at the end that is named last."""
+    there, back, unknown = ("10.68.1.4", "10.68.2.4"), ("10.68.2.4", "10.68.1.4"), ("", "10.68.2.4")
+    reverse = "iperf-z1z2-reverse.json"
+    names = {"iperf-z1z2.json": [there], "ping-z1z2.txt": [unknown], reverse: [back]}
+    assert {item.path for item in _describe([*names], names)} == {*names} - {reverse}
+    # With one log of each direction, nothing says which of them the names describe.
+    assert len(_describe([*names][::2], names)) == 2
+    # Two hosts of one zone may measure in both directions.
+    same = {name.replace("z1z2", "z1z1"): ends for name, ends in names.items()}
+    assert len(_describe([*same], same)) == 3
+
+
+def test_a_pattern_of_other_logs_does_not_read_a_log_from_the_other_end() -> None:
+    names = {f"az1-az2_run{number}.log": [("10.0.1.4", "10.0.2.4")] for number in range(1, 6)}
+    names["az1-az2_run6.log"] = [("10.0.2.4", "10.0.1.4")]
+    zoned = {item.path for item in _describe([*names], names) if "zone" in item.values}
+    assert zoned == {*names} - {"az1-az2_run6.log"}
 
 
 def test_patterns_that_contradict_each_other_are_left_out() -> None:
