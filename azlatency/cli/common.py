@@ -290,7 +290,8 @@ def is_quiet() -> bool:
 
 def no_file(sources: Sequence[object]) -> str:
     """Return the message about sources without a file."""
-    return f"{', '.join(map(str, sources))}: no file to read besides README.md and hidden files; give a log, or a folder or archive of logs"
+    named = ", ".join(map(str, sources))
+    return f"{named}: no file to read besides README.md and hidden files; give a log, or a folder or archive of logs"
 
 
 def relative(path: Path) -> Path:
