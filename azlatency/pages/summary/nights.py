@@ -43,8 +43,11 @@ _WITH_OTHERS = "significant only together with others"
 _ONE_STEP = "changed by one printed step, perhaps rounding"
 #: Where a series is that has ended.
 _EARLIER = "whose data end earlier"
-#: What a date of published windows means.
-_BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
+#: What a percentage and a date of published windows mean: the windows before a date may have moved already.
+_BY = (
+    "each percentage is against the median of the windows before, and each date the end of a mean over {}, so weekly "
+    "means may show the change earlier"
+)
 
 
 def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
