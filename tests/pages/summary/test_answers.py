@@ -58,6 +58,19 @@ def test_a_placement_that_was_measured_once_is_described() -> None:
     assert "campus" in card.likely_cause and card.likely_cause_source
 
 
+def test_a_path_that_was_measured_once_among_repeated_ones_is_said_to_be(tmp_path: Path) -> None:
+    """Three runs of 1.00 to 1.02 ms from zone a to zone b and one of 2 ms to zone c; first without zones."""
+    (tmp_path / "study.toml").write_text('[study]\npattern = "*_{repeat}.log"\n', "utf-8")
+    for name, server, time in (("a-b_1", 1, 1.0), ("a-b_2", 1, 1.01), ("a-b_3", 1, 1.02), ("a-c_1", 2, 2.0)):
+        (tmp_path / f"{name}.log").write_text(ping(f"10.0.0.{server}", time, time, time), "utf-8")
+    text = plain_sentence(summary.make_card(in_memory(tmp_path)).answer)
+    assert "CI 0.98–1.04 ms) on b: ? → 10.0.0.1 and 2.00 ms on c: ? → 10.0.0.2 (measured once)." in text
+    manifest = '[study]\npattern = "a-{peer_zone}_{repeat}.log"\n[[run]]\nlog = "*"\nzone = "a"\n'
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    text = plain_sentence(summary.make_card(in_memory(tmp_path)).answer)
+    assert "a–c 2.00 ms (measured once)" in text and text.count("measured once") == 1, text
+
+
 def test_a_cut_run_neither_counts_nor_decides_what_the_others_are_compared_by(raw: Path, tmp_path: Path) -> None:
     """A log that ends after the mean has no median; the others have 93.1, 93.2, 93.3 and 94.1, 94.2, 94.3 us."""
     whole = (raw / "westeurope-availability-set-vs-zones" / "zone3-zone1" / "sockperf-m1400.log").read_text("utf-8")
