@@ -152,7 +152,7 @@ def in_drift(frame: pd.DataFrame) -> str:
     drifts = frame.loc[differs(frame), "flags"].str.contains("dependent_runs")
     if not drifts.any():
         return ""
-    return " in these runs, which drift" if drifts.all() else f", {drifts.sum()} in runs that drift"
+    return " in these runs, which drift" if drifts.all() else f", {drifts.sum()} of {len(frame)} in runs that drift"
 
 
 def steady(frame: pd.DataFrame) -> pd.DataFrame:

@@ -405,8 +405,9 @@ def provenance(study: Study) -> Table | Note:
     others = len(by_name) - _MOST_FILES
     columns = {
         "file": text("path"),
-        "SHA-256 (first 16 digits)": text("source_id"),
-        "bytes": count("size_bytes"),
+        # A source_id may also be of the path, which tells equal files apart.
+        "SHA-256 of the file (first 16 digits)": text(lambda file: file["sha256"][:16]),
+        "bytes, unpacked": count("size_bytes"),
         "encoding": text("encoding"),
     }
     return table(

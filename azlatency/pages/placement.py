@@ -488,7 +488,7 @@ def _answer(levels: pd.DataFrame, steps: pd.DataFrame, window: str) -> list[Find
         refs.append(
             [condition_ref(level) for level in levels.loc[[*group["other"], *group["base"]]].to_dict("records")]
         )
-        return f"{shown} (typically **{ratios} times** as long{in_drift(group)}, {interval_words})"
+        return f"{shown} (typically **{ratios}×**{in_drift(group)}, {interval_words})"
 
     parts = []
     placement_of = levels["placement"].where(levels.index.isin(widest(levels).index))

@@ -22,7 +22,7 @@ from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.run_history import history
 from azlatency.stats.within_run.tail_by_run import LEVELS
 from azlatency.studies.emulation import NOT_EMULATED, planted_changes, sums_of_both_directions
-from azlatency.studies.format import format_interval, format_value, one_prefix, percent, plain
+from azlatency.studies.format import format_interval, format_value, join_words, one_prefix, percent, plain
 from azlatency.studies.runs.groups import grouped
 
 if TYPE_CHECKING:
@@ -299,13 +299,13 @@ def find(
 
 
 def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list[Finding]:
-    """Name the paths whose level changed within their runs; a finding has the p99 of the median run at each level."""
+    """Name the paths that changed within their runs, and what did; the p99 of the median run at each level follows."""
     repeated = set(typical.loc[typical["estimate"].notna(), "method"])
     own = runs[runs["p99_ns"].notna() & runs["method"].isin(repeated)]
     if own.empty:
         return []
     late = {
-        path: (f"round {first} (planted)", own.index[own["round"] >= first])
+        path: ("median", f"round {first} (planted)", own.index[own["round"] >= first])
         for links, first in planted_changes(data)
         for path in links
     }
@@ -314,22 +314,24 @@ def _over_levels(data: Study, runs: pd.DataFrame, typical: pd.DataFrame) -> list
     for change in of_round_trips.drop_duplicates("what", keep="last").to_dict("records"):
         points = found.points[found.points["what"] == change["what"]]
         ids = " ".join(points.loc[points["position"] >= change["at"], "run_ids"]).split()
-        late.setdefault(change["path"], (f"the change {when(change)}", pd.Index(ids)))
-    names, parts = [], []
+        late.setdefault(change["path"], (change["metric"], f"the change {when(change)}", pd.Index(ids)))
+    changed, names, parts = set(), [], []
     for (path, method), of_path in grouped(own[own["path"].isin(list(late))], ["path", "method"]):
-        what, ids = late[path]
+        metric, what, ids = late[path]
         is_late = of_path.index.isin(ids)
         if not is_late.all() and is_late.any():
             before, after = (float(of_path.loc[side, "p99_ns"].median()) for side in (~is_late, is_late))
             values = (format_value(value, "ns", like=max(before, after)) for value in (before, after))
+            changed.add(metric)
             names.append(path)
             parts.append(f"{path} ({method}) {' before and '.join(values)} since {what}")
     if not parts:
         return []
     more = [f"{len(parts) - _MOST_FINDINGS} more"] if len(parts) > _MOST_FINDINGS else []
     listed = "; ".join([*parts[:_MOST_FINDINGS], *more])
-    changed = f"The level changed within the runs of {count_or_names(names)}, so one p99 describes neither level"
-    return [info(f"{changed}: {listed}.")]
+    # The p99 need not move with the median.
+    start = f"The {join_words(sorted(changed))} changed within the runs of {count_or_names(names)}"
+    return [info(f"{start}; p99 before and since: {listed}.")]
 
 
 def _shares(ranged: pd.DataFrame) -> str:

@@ -162,7 +162,12 @@ def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
 def test_the_files_behind_a_page_are_listed_with_their_sizes(latte: Study, echo: Study) -> None:
     table = common.provenance(latte)
     # `wc -c`: sender.log 307 bytes, receiver.log 304 bytes
-    assert (cell(table, "sender.log", "bytes"), cell(table, "receiver.log", "bytes")) == ("307", "304")
+    sizes = tuple(cell(table, name, "bytes, unpacked") for name in ("sender.log", "receiver.log"))
+    assert sizes == ("307", "304")
+    # `gzip -l`: 79,235 bytes packed, 1,089,249 unpacked; `sha256sum` of the packed file.
+    packed = common.provenance(load("ibm-cloud-regions"))
+    assert cell(packed, "regions.csv.gz", "bytes, unpacked") == "1,089,249"
+    assert cell(packed, "regions.csv.gz", "SHA-256 of the file (first 16 digits)") == "6ca5062084446761"
     assert isinstance(common.provenance(echo), Note)
 
 

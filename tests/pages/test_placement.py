@@ -126,7 +126,7 @@ def test_ping_and_sockperf_contradict_each_other(zones: Measured) -> None:
 def test_repeated_runs_answer_with_a_ratio_and_its_interval() -> None:
     measured = Measured(load("emulated-zones"))
     answer = page.find(measured.levels, measured.steps, measured.steps[:0], measured.runs).findings[0].text
-    assert "across zones **226–853 µs** (typically **2.19–8.17 times** as long, 95 % CI 2.1–8.4)" in answer
+    assert "across zones **226–853 µs** (typically **2.19–8.17×**, 95 % CI 2.1–8.4)" in answer
     chart = page.placement_values(measured.widest, measured.runs, az.studies.configured_links(measured.study))
     assert isinstance(chart, Chart) and "as first configured" in chart.caption
     assert "without a bar" not in chart.caption

@@ -160,6 +160,19 @@ def test_a_tile_shows_one_answer_or_one_of_each_cloud_and_the_page_five_question
     assert rows[0].th.get_text() == found[5].question and len(rows[2].select("td p")) == len(found[0].answers)
 
 
+def test_connects_that_were_repeated_are_no_repeated_round_trips(tmp_path: Path) -> None:
+    """Of westeurope-psping, two runs of connects between zones 1 and 3 are no round trips."""
+    own = [source("ibm-cloud-zones"), source("westeurope-psping")]
+    site = report._Site(tmp_path / "site", tmp_path / "notebooks")
+    shown = site._render(
+        "site.html.j2", "index.html", studies=[], tiles=tiles(own), clouds=["Azure"], picture=picture(own)
+    )
+    said = (
+        "For latency across zones, not known: single runs and published means only, no repeated runs of a round trip."
+    )
+    assert said in BeautifulSoup(shown, "html.parser").get_text()
+
+
 def test_of_many_studies_a_table_has_the_answers_and_of_few_the_cards_are_shown(tmp_path: Path) -> None:
     site = report._Site(tmp_path / "site", tmp_path / "notebooks")
     card = source("aws-euwest1-lagscope").card

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -200,6 +200,11 @@ def of_paths(rows: Sequence[Mapping[Any, Any]]) -> str:
     is_reverse = len(paths) == 2 and str(NetworkPath.parse(paths[0]).reversed()) == paths[1]
     runs = "runs" if any(row["n"] > 1 and math.isnan(row["estimate"]) for row in rows) else "typical runs"
     return f"{runs} of {'both directions' if is_reverse else count_of(len(paths), 'path')}"
+
+
+def measured_once(chosen: Sequence[Mapping[Any, Any]], every: Iterable[Mapping[Any, Any]]) -> str:
+    """Say of values that stand among those of repeated runs that they are of single ones."""
+    return "measured once" if all(row["n"] == 1 for row in chosen) and any(row["n"] > 1 for row in every) else ""
 
 
 def in_brackets(*notes: str) -> str:

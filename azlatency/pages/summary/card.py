@@ -169,7 +169,7 @@ class Card(Answer):
             ("In these runs", written(self.answer)),
             ("How far this goes", written(self.inference)),
             ("The source", self.source_says),
-            ("Likely cause, not a finding", cause),
+            ("Background, not a finding", cause),
             ("Next", self.next_step),
         ]
 

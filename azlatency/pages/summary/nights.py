@@ -32,6 +32,7 @@ from azlatency.stats.across_runs.run_history import VALUE_COLUMNS, has_ended
 from azlatency.stats.across_runs.sightings import sightings
 from azlatency.stats.across_runs.zone_pairs import pair_of_ends, short_pair
 from azlatency.studies.format import count_of, format_number, format_value, join_words
+from azlatency.studies.runs.path import NetworkPath
 
 if TYPE_CHECKING:
     from azlatency.stats.across_runs.run_history import History
@@ -43,8 +44,11 @@ _WITH_OTHERS = "significant only together with others"
 _ONE_STEP = "changed by one printed step, perhaps rounding"
 #: Where a series is that has ended.
 _EARLIER = "whose data end earlier"
-#: What a date of published windows means.
-_BY = "each date is the end of a mean over {}, so weekly means may show the change earlier"
+#: What a percentage and a date of published windows mean: the windows before a date may have moved already.
+_BY = (
+    "each percentage is against the median of the windows before, and each date the end of a mean over {}, so weekly "
+    "means may show the change earlier"
+)
 
 
 def changed_levels(found: History, runs: pd.DataFrame) -> Sentence:
@@ -78,9 +82,11 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         return ()
     names, many = _names(runs), found.series["metric"].nunique() > 1
 
-    def moved(row: Row) -> Sentence:
+    def moved(row: Row, *back: Row) -> Sentence:
         metric = f", {row['metric']}" if many else ""
-        return f"{names[row['path']]}{metric} ", Linked(in_percent(row), _points_of(row))
+        name = names[row["path"]].replace(" → ", " ↔ ") if back else names[row["path"]]
+        said = " to ".join(dict.fromkeys(map(in_percent, (row, *back))))
+        return f"{name}{metric} ", Linked(said, *map(_points_of, (row, *back)))
 
     seen = sightings(found)
     late = newest_moves(seen)
@@ -101,8 +107,10 @@ def changes_by_date(found: History, runs: pd.DataFrame) -> Sentence:
         sentence += (f"; {moment}: ", *some)
     others = late[~late["what"].isin(last["what"])]
     others = others.sort_values("ratio", key=sizes, ascending=False, kind="stable")
-    moves = [moved(row) for row in others.to_dict("records")]
-    some = _largest(moves, "other path") if len(moves) > _MOST_OF_A_DATE else listed(moves)
+    moves, pairs = others.to_dict("records"), _both_ways(others.to_dict("records"))
+    some = listed(moved(*pair) for pair in pairs)
+    if len(pairs) > _MOST_OF_A_DATE:
+        some = _largest([moved(row) for row in moves], "other path")
     sentence += ("; in the last windows, not confirmed: ", *some) if moves else ()
     oldest = seen[seen["kind"] == "oldest"].sort_values("ratio", key=sizes, ascending=False, kind="stable")
     if early := oldest.to_dict("records"):
@@ -184,6 +192,15 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
 def newest_moves(seen: pd.DataFrame) -> pd.DataFrame:
     """Return those `sightings` of series in use whose newest points are away from their level: too few to test."""
     return seen[(seen["kind"] == "newest") & ~seen["ended"]]
+
+
+def _both_ways(moves: list[Row]) -> list[list[Row]]:
+    """Return moves with those of the reverse paths beside them, in the order of the first of both."""
+    pairs: dict[tuple[str, ...], list[Row]] = {}
+    for move in moves:
+        ends = NetworkPath.parse(move["path"]).ends or (move["path"],)
+        pairs.setdefault((*sorted(ends), move["method"], move["metric"]), []).append(move)
+    return list(pairs.values())
 
 
 def _counted(found: History, last: pd.DataFrame, runs: pd.DataFrame) -> str:

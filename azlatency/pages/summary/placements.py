@@ -19,8 +19,10 @@ from azlatency.pages.summary.answer import (
     dots_of_levels,
     ends_of,
     from_to,
+    in_brackets,
     inference_of,
     label_of,
+    measured_once,
     middle_of,
     next_rounds,
     not_compared,
@@ -194,7 +196,11 @@ def single_level(data: Data) -> Answer | None:
     rows, like = levels.to_dict("records"), prefix_of(levels)
     short = len(rows) > MOST_WITH_INTERVAL
     parts: list[Sentence] = [
-        (*values_of(level, bold=True, like=like, short=short), f" on {level['path']}") for level in rows
+        (
+            *values_of(level, bold=True, like=like, short=short),
+            f" on {level['path']}{in_brackets(measured_once([level], rows))}",
+        )
+        for level in rows
     ]
     value = str(rows[0]["value"])
     of_path = {level["path"]: level for level in rows if level["method"] == method}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -251,8 +252,7 @@ def _one_run(runs: pd.DataFrame) -> Sentence:
     path, most = max(ratios.items(), key=lambda item: item[1])
     rows = own[(own["path"] == path) & (own["method"] == method)]
     ratio = Linked(f"{plain(most)} times", RunsRef(tuple(map(str, rows.index)), "median_ns"))
-    middle = sorted(ratios.values())[len(ratios) // 2]
-    typical = f"; {plain(middle)} times on the typical path" if len(ratios) > 1 else ""
+    typical = f"; {plain(_median(ratios.values()))} times on the typical path" if len(ratios) > 1 else ""
     return "median RTTs of one path differ by up to ", ratio, f" ({method}{typical})"
 
 
@@ -324,6 +324,11 @@ def _spread(runs: pd.DataFrame, column: str) -> dict[tuple[Any, Any], float]:
     return spread
 
 
+def _median(ratios: Iterable[float]) -> float:
+    """Return the median of ratios, of an even number the geometric mean of the middle two."""
+    return math.exp(statistics.median(map(math.log, ratios)))
+
+
 def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     """Say how far the windows of one path of a published series are apart, of the paths without a change of level."""
     newest = newest_windows(runs) if len(runs) else runs
@@ -342,8 +347,8 @@ def _published(runs: pd.DataFrame, levels: History) -> Sentence:
     rows = windows[windows["path"] == path]
     reach = _odd_window(rows["mean_ns"].astype(float), rows["mean_ns_resolution"].max())
     linked = Linked(f"a factor of {plain(most)}", RunsRef(tuple(map(str, rows.index)), "mean_ns"))
-    middle = windows.index[windows["path"] == ratios.index[len(ratios) // 2]]
-    typical = Linked(plain(ratios.iloc[len(ratios) // 2]), RunsRef(tuple(map(str, middle)), "mean_ns"))
+    middle = windows.index[windows["path"].isin(ratios.index[(len(ratios) - 1) // 2 : len(ratios) // 2 + 1])]
+    typical = Linked(plain(_median(ratios)), RunsRef(tuple(map(str, middle)), "mean_ns"))
     return (
         "published means of separate windows of one path, without a confirmed change, differ by up to ",
         linked,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import median
 from typing import TypeVar
 
@@ -24,6 +25,7 @@ from azlatency.pages.summary.answer import (
     decisive_paths,
     in_brackets,
     inference_of,
+    measured_once,
     next_rounds,
     not_compared,
     of_paths,
@@ -97,7 +99,8 @@ class _Pairs:
 
     def note(self, *chosen: Pair) -> str:
         """Name the range of some pairs."""
-        return in_brackets(of_paths([level for pair in chosen for level in self.levels[pair]]))
+        levels = [level for pair in chosen for level in self.levels[pair]]
+        return in_brackets(of_paths(levels), measured_once(levels, chain.from_iterable(self.levels.values())))
 
     def dot(self, label: str, *chosen: Pair, near: bool = False) -> Dot:
         """Return the row of a card that shows the range of some pairs."""

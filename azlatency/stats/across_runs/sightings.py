@@ -18,6 +18,7 @@ from azlatency.stats.across_runs.run_history import History, has_ended
 from azlatency.stats.arrays import FloatArray
 from azlatency.stats.rows import Row
 from azlatency.studies.runs.groups import grouped
+from azlatency.studies.runs.path import NetworkPath
 
 _KEYS = ["path", "method", "metric", "what", "unit"]
 _OF_SERIES = ["window_ns", "spacing_ns", "step"]
@@ -44,13 +45,14 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
     ``ratio``, the ``limit`` in ns, whether the series has ``ended`` and the ``run_ids`` of these points. Kinds:
     ``unconfirmed`` (a step that this series alone would show at the error of the call, but not among all series),
     ``oldest`` and ``newest`` (fewer than five points at the beginning or the end, all on one side of the level beside
-    them, also of a level that began with an unconfirmed step; at the end also of the ``beside`` points before them),
-    ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than five points
-    between the levels before and after a step: ``before`` is the level that they left), ``short`` (the first and the
-    last point of a series below ten points) and ``crossed`` (a mean or median round trip that is, for at least five
-    points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed change crossed this
-    limit). Points that are at most two printed steps away are left out, and what the points of a series do all the
-    time.
+    them, also of a level that began with an unconfirmed step; at the end also of the ``beside`` points before them; in
+    published windows also at least half of ``size`` away, beyond all points before, where a path with a common end is
+    newest), ``came_and_went`` (fewer than five points away from the level around them), ``on_the_way`` (fewer than
+    five points between the levels before and after a step: ``before`` is the level that they left), ``short`` (the
+    first and the last point of a series below ten points) and ``crossed`` (a mean or median round trip that is, for at
+    least five points, on the other side of 1 or 2 ms than most of its points before ``at``, and no confirmed change
+    crossed this limit). Points that are at most two printed steps away are left out, and what the points of a series
+    do all the time.
     """
     series = found.series.set_index("what")
     searched = series[series["level"].notna() & series["drift"].isna()]
@@ -78,6 +80,8 @@ def sightings(found: History, *, size: float = 0.15) -> pd.DataFrame:
                 apart += _apart_from_five(values, levels, of_series["step"], size)
             seen = [*unconfirmed, *apart, *seen]
         rows += [_named(group, sighting) | of_series for sighting in seen]
+    in_use = searched.index[~has_ended(searched)]
+    rows += _moved_alike(rows, found.points[found.points["what"].isin(in_use)], searched["step"], size)
     frame = pd.DataFrame(rows, columns=_COLUMNS)
     dates = {name: pd.to_datetime(frame[name], utc=True).dt.as_unit("us") for name in ("date", "date_last")}
     numbers = dict.fromkeys((*_OF_SERIES, "before", "after", "ratio", "limit"), "float64")
@@ -93,6 +97,35 @@ def _named(points: pd.DataFrame, sighting: Row) -> Row:
     ratio = sighting["after"] / sighting["before"]
     return {**named, "date": chosen["date"].iloc[0], "date_last": chosen["date"].iloc[-1], "ratio": ratio, "beside": 0,
             "run_ids": run_ids, **sighting}  # fmt: skip
+
+
+def _moved_alike(rows: list[Row], points: pd.DataFrame, steps: pd.Series, size: float) -> Iterator[Row]:
+    """Yield the newest windows of series that moved as those of a named one with a common end, at its date.
+
+    They moved by at least half of ``size``, to where no point was before. Only published windows share a date.
+    """
+    newest = [row for row in rows if row["kind"] == "newest" and row["window_ns"] > 0]
+    named = {row["what"] for row in newest}
+    for what, group in grouped(points[~points["what"].isin(named)], "what") if newest else ():
+        values, levels = (group[name].to_numpy(dtype="float64") for name in ("value", "level"))
+        for row in newest:
+            at = len(values) - row["n"]
+            is_near = bool(_ends(group["path"].iloc[0]) & _ends(row["path"]))
+            is_same = is_near and all(group[name].iloc[0] == row[name] for name in ("method", "metric"))
+            if not is_same or at < SHORTEST or group["date"].iloc[at] != row["date"] or levels[at - 1] != levels[-1]:
+                continue
+            before, last = float(levels[-1]), values[at:]
+            side = np.sign(np.log(row["ratio"]))
+            is_record = last.max() < values[:at].min() if side < 0 else last.min() > values[:at].max()
+            if is_record and (_sides(last, before, float(steps[what]), np.log1p(size / 2)) == side).all():
+                sighting = {"kind": "newest", "at": at, "n": row["n"], "before": before}
+                of_series = {name: row[name] for name in _OF_SERIES} | {"step": float(steps[what])}
+                yield _named(group, sighting | {"after": float(np.median(last))}) | of_series
+                break
+
+
+def _ends(path: str) -> set[str]:
+    return set(NetworkPath.parse(path).ends or ())
 
 
 def _levels(values: FloatArray, steps: list[Step]) -> FloatArray:

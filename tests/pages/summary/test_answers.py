@@ -56,6 +56,21 @@ def test_a_placement_that_was_measured_once_is_described() -> None:
     assert said(card).startswith("Crossing zones, measured once: **84.4 µs** against **44.2 µs** at 350 B and ")
     assert "57.2 µs against 77.4 µs at 350 B and 67.7 µs against 86.8 µs at 1,400 B" in said(card)
     assert "campus" in card.likely_cause and card.likely_cause_source
+    # Not every study shows what it would be the cause of: connects of 2.02 to 2.08 ms of westeurope-psping do not.
+    assert f"Background, not a finding: {card.likely_cause} Source: {card.likely_cause_source}" in repr(card)
+
+
+def test_a_path_that_was_measured_once_among_repeated_ones_is_said_to_be(tmp_path: Path) -> None:
+    """Three runs of 1.00 to 1.02 ms from zone a to zone b and one of 2 ms to zone c; first without zones."""
+    (tmp_path / "study.toml").write_text('[study]\npattern = "*_{repeat}.log"\n', "utf-8")
+    for name, server, time in (("a-b_1", 1, 1.0), ("a-b_2", 1, 1.01), ("a-b_3", 1, 1.02), ("a-c_1", 2, 2.0)):
+        (tmp_path / f"{name}.log").write_text(ping(f"10.0.0.{server}", time, time, time), "utf-8")
+    text = plain_sentence(summary.make_card(in_memory(tmp_path)).answer)
+    assert "CI 0.98–1.04 ms) on b: ? → 10.0.0.1 and 2.00 ms on c: ? → 10.0.0.2 (measured once)." in text
+    manifest = '[study]\npattern = "a-{peer_zone}_{repeat}.log"\n[[run]]\nlog = "*"\nzone = "a"\n'
+    (tmp_path / "study.toml").write_text(manifest, "utf-8")
+    text = plain_sentence(summary.make_card(in_memory(tmp_path)).answer)
+    assert "a–c 2.00 ms (measured once)" in text and text.count("measured once") == 1, text
 
 
 def test_a_cut_run_neither_counts_nor_decides_what_the_others_are_compared_by(raw: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_the_markdown_has_the_values_and_no_empty_part() -> None:
     bundle = card._repr_mimebundle_()
     assert "| a \\| b | 2.00 ms |" in bundle["text/markdown"]
     assert "Yes, \\*not\\* **2 ms**." in bundle["text/markdown"] and "Yes, *not* 2 ms." in repr(card)
-    assert "How far this goes" not in bundle["text/markdown"] and "Likely cause" not in repr(card)
+    assert "How far this goes" not in bundle["text/markdown"] and "Background" not in repr(card)
     assert bundle[CARD_TYPE]["badge_text"] == "one run per path"
 
 

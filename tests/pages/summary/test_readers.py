@@ -60,11 +60,12 @@ SAID = {
         "with others) (now 2.01 ms in the newest window, above its level before); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
-        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
+        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 7 other paths, largest London lon04–lon05 −33 %; 16 "
         "series differ in their first disjoint windows, too few to test, 14 of them together until 2024-11-24 "
         "(cause not known): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
         "no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
-        "Toronto; each date is the end of a mean over 30 days, so weekly means may show the change earlier",
+        "Toronto; each percentage is against the median of the windows before, and each date the end of a mean over 30 "
+        "days, so weekly means may show the change earlier",
         "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
         "factor of 2.32 (us-east-wdc04-a → us-east-wdc06-a: 1,460 µs in one of 22 windows, else "
         "630–870 µs); the median of 60 paths is 1.22",
@@ -78,8 +79,9 @@ SAID = {
     },
     FEW_REGIONS: {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
-        "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each date is the end of a mean "
-        "over 30 days, so weekly means may show the change earlier",
+        "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each percentage is "
+        "against the median of the windows before, and each date the end of a mean over 30 days, so weekly means may "
+        "show the change earlier",
         "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
         "factor of 4.33 (Osaka → Tokyo: 39 ms in one of 36 windows, else 9 ms); the median of 12 paths is 1.1",
     },
@@ -141,7 +143,8 @@ def test_repeats_are_compared_of_the_method_that_measured_most_paths(tmp_path: P
             (tmp_path / f"{name}_{run}.log").write_text(text, "utf-8")
     (tmp_path / "study.toml").write_text('[study]\npattern = "*_{repeat}.log"\n', "utf-8")
     said = plain_sentence(summary.make_card(in_memory(tmp_path)).readers["one_run"])
-    assert said == "median RTTs of one path differ by up to 1.2 times (ping 56 B; 1.2 times on the typical path)"
+    # The geometric mean of 1.1 and 1.2 is 1.149.
+    assert said == "median RTTs of one path differ by up to 1.2 times (ping 56 B; 1.15 times on the typical path)"
 
 
 def test_a_published_series_that_does_not_vary_says_nothing_of_one_run(tmp_path: Path) -> None:
