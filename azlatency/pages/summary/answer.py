@@ -18,7 +18,7 @@ from azlatency.kit.words import say_in_short
 from azlatency.pages.summary.card import Badge, Dot, dot
 from azlatency.stats.across_runs.attainable import rounds_needed
 from azlatency.stats.result import SHORT
-from azlatency.studies.format import count_of, format_estimate, format_value, join_words, one_prefix, plain
+from azlatency.studies.format import count_of, format_estimate, join_words, one_prefix, plain
 from azlatency.studies.runs.left_out import without_result
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.run_table import client_runs
@@ -265,7 +265,7 @@ def dots_of_levels(levels: pd.DataFrame, label: Callable[[Row], str]) -> tuple[D
 def typical_dot(label: str, row: Mapping[Any, Any], ref: Ref, *, like: float | None = None, step: float = 0.0) -> Dot:
     """Return the dot of a row of estimates, with its interval or its values."""
     interval, estimate, unit = interval_in(row), row["estimate"], row["unit"]
-    value, text = (estimate, format_value(estimate, unit, like=like)) if interval else (None, "")
+    value, text = (estimate, typical_words(row, like=like, step=step)[0]) if interval else (None, "")
     return dot(label, interval or range_of(row), unit, ref, value=value, text=text, like=like, step=step)
 
 

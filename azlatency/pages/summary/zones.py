@@ -13,7 +13,7 @@ import pandas as pd
 
 from azlatency.kit.cells import Row, RunsRef
 from azlatency.kit.differences import difference, interval_words
-from azlatency.kit.sentences import Linked, Sentence, listed
+from azlatency.kit.sentences import Linked, Sentence, listed, plain_sentence
 from azlatency.kit.table import condition_ref
 from azlatency.kit.titles import ALIKE, span
 from azlatency.kit.words import at_most, in_drift
@@ -106,7 +106,9 @@ class _Pairs:
         """Return the row of a card that shows the range of some pairs."""
         values = [value for pair in chosen for value in self.medians[pair]]
         refs, step = [self.origins[pair] for pair in chosen], max(self.steps[pair] for pair in chosen)
-        return dot(label, values, "ns", *refs, near=near, like=self.like, step=step)
+        levels = [level for pair in chosen for level in self.levels[pair]]
+        text = plain_sentence(values_of(levels[0], like=self.like, short=True)) if len(levels) == 1 else ""
+        return dot(label, values, "ns", *refs, near=near, text=text, like=self.like, step=step)
 
 
 def pairs_of_zones(data: Data) -> Answer | None:
