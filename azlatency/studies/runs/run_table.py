@@ -498,6 +498,11 @@ def counted_losses(metrics: pd.DataFrame) -> pd.DataFrame:
     A test that asks for few replies, such as under-load of sockperf, counts only those that it asked for as lost.
     """
     lost, sent, received = (whole_run_values(metrics, name) for name in ("lost", "sent", "received"))
+    # sockperf counts the lost ones after its warm-up.
+    sent, received = (
+        whole_run_values(metrics, f"valid_{name}").combine_first(every)
+        for name, every in (("sent", sent), ("received", received))
+    )
     # A receiver of UDP counts the datagrams that it expected.
     sent = sent.combine_first(whole_run_values(metrics[metrics["side"] == "receiver"], "datagrams"))
     counts = pd.DataFrame({"lost": lost, "sent": sent, "received": received}).dropna(subset=["lost", "sent"])
