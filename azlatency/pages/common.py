@@ -39,9 +39,11 @@ from azlatency.studies.format import (
     fitting_unit,
     format_number,
     format_value,
+    join_words,
     natural_key,
     one_prefix,
     percent,
+    percentile,
     plain,
 )
 from azlatency.studies.runs.selection import is_window
@@ -355,7 +357,8 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
     """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
     shown = quantiles[quantiles["q"].isin(levels)]
     if shown.empty:
-        return Note("No log of this study prints percentiles.")
+        which = f" such as {join_words(map(percentile, levels))}" if len(quantiles) else ""
+        return Note(f"No log of this study prints percentiles{which}.")
     columns = {
         **PERCENTILE,
         "RTT": number("estimate", ",.3f", MICROSECONDS),

@@ -304,7 +304,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
     ``runs``: what ``steps`` were made from.
     """
     if steps.empty:
-        return Note("No chart: no two measurements of this study differ in only one of these factors.")
+        return Note("No chart: no two measurements of this study differ in one of these factors alone.")
     if newest_window(runs):
         return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
     # A mean of few packets follows the slowest one; the table has it.

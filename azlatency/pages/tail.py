@@ -72,9 +72,7 @@ def _needed(row: Row) -> str:
 def percentiles(found: RunTails) -> Table | Note:
     """Return the percentiles of runs with samples."""
     if found.runs.empty:
-        return Note(
-            "No log of this study has 1,000 or more samples of one run: only printed percentiles describe the tail."
-        )
+        return Note("No run of this study has 1,000 or more samples, which the percentiles of a single run need.")
     quantiles = found.quantiles
     effective = quantiles["n_effective"].where(quantiles["n_effective"] > 0, quantiles["n"])
     rows = _by_run(found).assign(
@@ -190,7 +188,9 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
     both = [frame.assign(origin=origin) for frame, origin in ((found.above, "samples"), (worst, origins))]
     rows = pd.concat([frame for frame in both if len(frame)] or both)
     if rows.empty:
-        return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")
+        return Note(
+            "No run of this study has 1,000 or more samples, and no log prints percentiles, so no limit can be checked."
+        )
     notes = ["Of several printed tables of one path and method, the one with the largest upper bound is shown."]
     columns = {
         "run": text("name"),

@@ -34,6 +34,8 @@ def test_equal_runs_have_no_interval_but_a_value() -> None:
 
 def test_a_printed_percentile_names_its_line_and_the_line_of_its_count(cni: Study) -> None:
     curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=az.latency(cni)[["path", "method", "name"]])
+    note = common.printed_percentiles(curves[curves["q"] == 0.5], (0.99, 0.999))
+    assert str(note) == "No log of this study prints percentiles such as p99 and p99.9."
     table = common.printed_percentiles(curves, (0.99,))
     assert isinstance(table, Table)
     row = table.record()["rows"][0]

@@ -173,6 +173,7 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
         page.single_changes(steps, NO_LINKS, zones.runs),
     ):
         assert isinstance(note, Note)
+    assert note.text.endswith("differ in one of these factors alone.")
     assert "No latency was measured" in str(page.find(levels, steps, steps, zones.runs))
 
 
