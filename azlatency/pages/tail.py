@@ -20,6 +20,7 @@ from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.run_history import history
+from azlatency.stats.result import FEASIBLE
 from azlatency.stats.within_run.tail_by_run import LEVELS
 from azlatency.studies.emulation import NOT_EMULATED, planted_changes, sums_of_both_directions
 from azlatency.studies.format import format_interval, format_value, one_prefix, percent, plain
@@ -55,7 +56,7 @@ def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) 
         "p99 per run",
         "p99 across runs",
         further={"runs for ±10 %": text(_needed, right=True)},
-        notes=["Runs for ±10 %: a range if there are fewer than five runs."],
+        notes=[f"Runs for ±10 %: a range if more than {FEASIBLE} are needed, or fewer than five were done."],
     )
 
 
