@@ -337,8 +337,8 @@ def _squares(
     bounds = typical[typical["method"] == main["method"].iloc[0]].set_index("path")[["low", "high"]]
     ends_of_paths = pd.DataFrame.from_dict(zones, orient="index", columns=["from", "to"])
     paths = main.join(ends_of_paths, on="path", how="inner").join(bounds.dropna(), on="path")
-    # The typical run of several is finer than the print of one.
-    paths = paths.assign(step=paths["step"].where(paths["n"] == 1).fillna(0.0))
+    # The middle of several runs without an interval is finer than the print of one.
+    paths = paths.assign(step=paths["step"].where(paths["lowest"].isna()).fillna(0.0))
     squares = paths.groupby(["from", "to"], as_index=False).agg(
         method=("method", "first"), value=("estimate", "median"), least=("estimate", "min"), most=("estimate", "max"),
         low=("low", "min"), high=("high", "max"), step=("step", "min"),

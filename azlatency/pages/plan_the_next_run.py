@@ -159,7 +159,7 @@ def _enough(rows: pd.DataFrame) -> str:
     both = drifts & _wide(rows)
     if both.any():
         more = f", {both.sum()} of them in runs that drift"
-        if (others := (drifts & ~both).sum()):
+        if others := (drifts & ~both).sum():
             more += f"; {others} more {'drifts' if others == 1 else 'drift'}"
     needs = f"; {(wide | both).sum()} need more than {FEASIBLE}" if (wide | both).any() else ""
     return f"{plan_for} {len(enough)} of {len(rows)} series{needs}{more}."
