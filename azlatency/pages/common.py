@@ -61,6 +61,8 @@ _MOST_ZONES = 60
 _FILLED = 0.1
 #: Ratio of the largest value to the smallest up to which methods share an axis.
 _ONE_AXIS = 200
+#: What decides on an order in which rounded numbers and ranges may look out of place.
+BY_TYPICAL_RUN = ", by the typical run before rounding"
 #: What a column of runs is called, and its unit.
 _QUANTITIES = {
     "median_ns": ("median round trip", "ns"),
@@ -201,7 +203,7 @@ def typical_forest(
         xlabel=f"{what} per {counted}, {unit.name}" if shared else f"{what} per {counted}",
         result=title,
         caption=" ".join(caption),
-        ordering="Smallest first.",
+        ordering=f"Smallest first{BY_TYPICAL_RUN if (typical['n'] > 1).any() else ''}.",
         counted=f"{counted}s per path and method",
         of="paths and methods",
         name="typical_forest",
