@@ -364,7 +364,7 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
     columns = {
         **PERCENTILE,
         "RTT": number("estimate", ",.3f", MICROSECONDS),
-        "bracket from": number("low", ",.3f", MICROSECONDS, "0"),
+        "bracket from": number("low", ",.3f", MICROSECONDS, "no bound"),
         "bracket to": number("high", ",.3f", MICROSECONDS, "no bound"),
         "flags": flags(),
     }

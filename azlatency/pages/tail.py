@@ -112,8 +112,8 @@ def _all_flags(estimates: pd.DataFrame) -> pd.Series:
 
 
 def _bounded(name: str) -> Column:
-    """Return a column of percentiles in µs; 0 and "no bound" stand for open ends."""
-    return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound")
+    """Return a column of percentiles in µs; "no bound" stands for an open end."""
+    return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="no bound", no_high="no bound")
 
 
 def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: float | None = None) -> Chart | Note:
@@ -225,7 +225,7 @@ def slowest_of(found: RunTails) -> Table | Note:
         "run": text("name"),
         "one call": number("single", ",.1f", MICROSECONDS),
         f"slowest of {calls}": estimated(
-            "estimate", "low", "high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound"
+            "estimate", "low", "high", ",.1f", MICROSECONDS, no_low="no bound", no_high="no bound"
         ),
         "times": number("times", ".2f"),
         f"slowest of {calls} in a row": number("block_maxima", ",.1f", MICROSECONDS),
