@@ -458,7 +458,7 @@ def _fitting(
         names = kept[key].unique()
         fewer = min(max(int(len(names) * _HIGHEST / height), 1), len(names) - 1)
         named = [name for name in names if str(name) in always]
-        named = named if len(named) < fewer else []
+        named = named if len(named) <= fewer else []
         others = [name for name in names if name not in named]
         places = np.linspace(0, len(others) - 1, fewer - len(named)).round().astype(int)
         kept = kept[kept[key].isin([*named, *(others[place] for place in places)])]

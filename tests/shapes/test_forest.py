@@ -283,3 +283,12 @@ def test_a_true_value_is_behind_the_mark_of_the_verdict() -> None:
     marks = [line for line in axis.lines if line.get_marker() in "os"]
     assert crosses and max(each.get_zorder() for each in crosses) < min(each.get_zorder() for each in marks)
     assert min(each.get_markersize() for each in crosses) > max(each.get_markersize() for each in marks)
+
+
+def test_all_rows_that_a_title_names_are_drawn_if_just_they_fit() -> None:
+    names = [f"path {number}" for number in range(90)]
+    frame = pd.DataFrame({"tool": "ping", "pair": names, "ratio": 1.0, "ratio_low": math.nan, "ratio_high": math.nan})
+    fitting = drawn(frame).figure.axes[0].get_yticklabels()
+    named = names[: len(fitting)]
+    assert len(named) < len(names)
+    assert [item.get_text() for item in drawn(frame, always=named).figure.axes[0].get_yticklabels()] == named
