@@ -308,7 +308,7 @@ def zone_matrix(
     light, dark = (span([end], unit, step=step) for end in ends_of_all)
     reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
     place, method = place_of_ends(names, runs), main["method"].iloc[0]
-    caption = f"Row: client's {place}; column: server's; empty: not measured."
+    caption = f"Row: client's {place}; column: server's; hatched: not measured."
     if len(names) > MOST_ENDS:
         caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
     elif len(squares) < len(zones):

@@ -12,12 +12,13 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import left_out, styled
 from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.kit.drawing.palette import ON_LIGHT
+from azlatency.kit.drawing.palette import GREY, ON_LIGHT
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
@@ -174,6 +175,11 @@ def _squares(sheet: Sheet, axis: Axes, squares: pd.DataFrame, names: list[str], 
     upright = is_upright(sheet, names)
     values = squares.pivot_table(index="row", columns="column", values="value").reindex(index=names, columns=names)
     shade(axis, values.to_numpy(dtype=float) / unit.scale)
+    if values.isna().to_numpy().any():
+        # On a dark page, an empty square would look like the darkest one. The squares cover the rest.
+        axis.add_patch(
+            Rectangle((0, 0), *values.shape[::-1], fill=False, hatch="///", edgecolor=GREY, alpha=0.6, lw=0, zorder=0)
+        )
     if len(names) > MOST_ENDS:
         name_ends(sheet, axis, names)
         # A reader of the middle finds the names at the nearest side.

@@ -77,3 +77,11 @@ def test_in_a_column_long_names_of_rows_leave_no_room_for_intervals(name: str, i
     chart = drawn(frame.assign(high=2e5), width="single")
     assert isinstance(chart, Chart) and ("Below" in chart.caption) == bool(intervals)
     assert sum(text.get_text() == "90–200" for text in chart.figure.axes[0].texts) == intervals
+
+
+def test_squares_without_a_value_are_hatched() -> None:
+    full = pd.DataFrame({"from": list("aabb"), "to": list("abab"), "tool": "ping", "rtt": 1e5, "low": math.nan})
+    for frame, hatched in ((full, 0), (full[:3], 1)):
+        chart = drawn(frame.assign(high=math.nan))
+        assert isinstance(chart, Chart)
+        assert sum(bool(patch.get_hatch()) for patch in chart.figure.axes[0].patches) == hatched
