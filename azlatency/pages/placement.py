@@ -374,7 +374,7 @@ def _change_name(change: Row) -> str:
         words = f"message {words}"
     if "accelerated_networking" in change["unsaid"].split():
         sides = change["base_accelerated_networking"], change["accelerated_networking"]
-        before, after = ("?" if pd.isna(side) else _ON[side] for side in sides)
+        before, after = ("unknown" if pd.isna(side) else _ON[side] for side in sides)
         tool += f" (accelerated networking {before} → {after})"
     return f"{words}, {where}, {tool}"
 

@@ -337,7 +337,7 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
             change = float(changes.iloc[-1])
             last = f"the last change before the connection broke, {signed_value(change, 'ns')}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
-            findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
+            findings.append(act(f"{path}: {last}, {of_all}; that is too few to show whether it was unusual."))
     if together := broke_together(broken):
         events = count_of((~broken["together"]).sum(), "event")
         text = f"broke, {together}. So close together, they suggest a common cause, or the same start: count {events}."
