@@ -98,7 +98,7 @@ def truth(axis: Axes, row: float, value: float | None, scale: float = 1.0, text:
     """Draw the ground truth of a row, if it is known."""
     if value:
         # Behind a mark at the same place, which says the verdict, and thinner than its edge; its ends stand out.
-        look = {"markersize": 7, "markeredgewidth": 0.8, "zorder": 2.5}
+        look: dict[str, Any] = {"markersize": 7, "markeredgewidth": 0.8, "zorder": 2.5}
         point(axis, row, value / scale, text=text, shape="x", colour=INK, **look)
 
 
