@@ -171,7 +171,7 @@ def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends
     columns = {"low": "low", "high": "high", "panel": "panel", "row": "row", "verdict": "kind"}
     chart = az.charts.forest(frame, "value", **columns, points=runs)
     assert isinstance(chart, Chart) and chart.alt == "p: run, 30; text [20, 40], reported"
-    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0 – 40.0"]
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0–40.0"]
     assert "reported in a text" in chart.caption
 
 
