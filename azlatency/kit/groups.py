@@ -18,7 +18,7 @@ from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
 from azlatency.stats.across_runs.run_values import resolution_column
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import join_words, one_prefix
+from azlatency.studies.format import column_unit, estimate_decimals, join_words, one_prefix, rounded
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 
@@ -49,7 +49,8 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
 
     ``runs`` has one row per run with ``path``, ``method`` and ``column``; ``typical`` are estimates of that column. One
     row per path: ``path``, ``method``, ``n`` runs and the typical run (``estimate``); ``lowest`` and ``highest`` are
-    the ends of the runs that no estimate with an interval stands for; ``step`` is the finest in which a run is printed.
+    the ends of the runs that no estimate with an interval stands for; ``step`` is the last digit of the estimate, or
+    the finest in which a run is printed.
     """
     known = runs[runs[column].notna()]
     # A run that lost most of its probes is the slowest one, not a missing one.
@@ -62,17 +63,29 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
     steps = resolution_column(column)
     for path, group in grouped(known[known["method"] == method], "path"):
         values, estimate = group[column].astype(float), estimates.get(str(path))
-        value = medians[path]
+        value, step = medians[path], group[steps].astype(float).min() if steps in group else math.nan
         if estimate is not None and not math.isnan(estimate["estimate"]):
-            value = estimate["estimate"]
+            value, step = _as_shown(estimate, step)
         ends = math.nan, math.nan
         if len(values) > 1 and interval_in(estimate) is None:
             finite = values[values < math.inf]
             ends = finite.min(), finite.max()
-        step = group[steps].astype(float).min() if steps in group else math.nan
         rows.append((str(path), method, len(values), value, *ends, step))
     main = pd.DataFrame(rows, columns=["path", "method", "n", "estimate", "lowest", "highest", "step"])
     return main[main["estimate"] < math.inf]
+
+
+def _as_shown(row: Mapping[Any, Any], step: float) -> tuple[float, float]:
+    """Return an estimate and its last digit as a table shows them: an answer and a title say the same number.
+
+    Without an interval, ``step`` is the last digit.
+    """
+    value, interval = float(row["estimate"]), interval_in(row)
+    if interval is None or interval[0] == interval[1]:
+        return value, step
+    scale, _ = column_unit(row["unit"])
+    decimals = estimate_decimals(value, *interval, scale)
+    return rounded(value / scale, decimals) * scale, 10.0**-decimals * scale
 
 
 def values_of(main: pd.DataFrame) -> dict[str, float]:

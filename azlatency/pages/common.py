@@ -39,9 +39,11 @@ from azlatency.studies.format import (
     fitting_unit,
     format_number,
     format_value,
+    join_words,
     natural_key,
     one_prefix,
     percent,
+    percentile,
     plain,
 )
 from azlatency.studies.runs.selection import is_window
@@ -59,6 +61,8 @@ _MOST_ZONES = 60
 _FILLED = 0.1
 #: Ratio of the largest value to the smallest up to which methods share an axis.
 _ONE_AXIS = 200
+#: What decides on an order in which rounded numbers and ranges may look out of place.
+BY_TYPICAL_RUN = ", by the typical run before rounding"
 #: What a column of runs is called, and its unit.
 _QUANTITIES = {
     "median_ns": ("median round trip", "ns"),
@@ -199,7 +203,7 @@ def typical_forest(
         xlabel=f"{what} per {counted}, {unit.name}" if shared else f"{what} per {counted}",
         result=title,
         caption=" ".join(caption),
-        ordering="Smallest first.",
+        ordering=f"Smallest first{BY_TYPICAL_RUN if (typical['n'] > 1).any() else ''}.",
         counted=f"{counted}s per path and method",
         of="paths and methods",
         name="typical_forest",
@@ -304,7 +308,7 @@ def zone_matrix(
     light, dark = (span([end], unit, step=step) for end in ends_of_all)
     reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
     place, method = place_of_ends(names, runs), main["method"].iloc[0]
-    caption = f"Row: client's {place}; column: server's; empty: not measured."
+    caption = f"Row: client's {place}; column: server's; hatched: not measured."
     if len(names) > MOST_ENDS:
         caption += f" Light: {light}; dark: {dark}; the table of paths has the numbers."
     elif len(squares) < len(zones):
@@ -335,8 +339,8 @@ def _squares(
     bounds = typical[typical["method"] == main["method"].iloc[0]].set_index("path")[["low", "high"]]
     ends_of_paths = pd.DataFrame.from_dict(zones, orient="index", columns=["from", "to"])
     paths = main.join(ends_of_paths, on="path", how="inner").join(bounds.dropna(), on="path")
-    # The typical run of several is finer than the print of one.
-    paths = paths.assign(step=paths["step"].where(paths["n"] == 1).fillna(0.0))
+    # The middle of several runs without an interval is finer than the print of one.
+    paths = paths.assign(step=paths["step"].where(paths["lowest"].isna()).fillna(0.0))
     squares = paths.groupby(["from", "to"], as_index=False).agg(
         method=("method", "first"), value=("estimate", "median"), least=("estimate", "min"), most=("estimate", "max"),
         low=("low", "min"), high=("high", "max"), step=("step", "min"),
@@ -355,11 +359,12 @@ def printed_percentiles(quantiles: pd.DataFrame, levels: Sequence[float] = (0.5,
     """Return percentiles of single runs with the printed values that enclose them, as round-trip times."""
     shown = quantiles[quantiles["q"].isin(levels)]
     if shown.empty:
-        return Note("No log of this study prints percentiles.")
+        which = f" such as {join_words(map(percentile, levels))}" if len(quantiles) else ""
+        return Note(f"No log of this study prints percentiles{which}.")
     columns = {
         **PERCENTILE,
         "RTT": number("estimate", ",.3f", MICROSECONDS),
-        "bracket from": number("low", ",.3f", MICROSECONDS, "0"),
+        "bracket from": number("low", ",.3f", MICROSECONDS, "no bound"),
         "bracket to": number("high", ",.3f", MICROSECONDS, "no bound"),
         "flags": flags(),
     }

@@ -204,9 +204,9 @@ def _farthest(between: pd.DataFrame) -> tuple[str, str]:
     in_use = between[between.groupby("path")["date"].transform("max").eq(between["date"].max())]
     ends = in_use.sort_values("date", kind="stable").groupby("path")["mean_ns"].agg(["first", "last"])
     moved = np.log(ends["last"] / ends["first"]).abs()
-    counted, of = count_of(len(ends), "path"), "first and newest window"
+    counted, of = count_of(len(ends), "path"), "first to the newest window"
     if not moved.max() > 0:
-        return f"{counted}: {of} are equal", ""
+        return f"{counted}: equal from the {of}", ""
     path = moved.idxmax()
     rows = in_use[in_use["path"] == path]
     like, step = one_prefix(ends.loc[path], "ns"), rows["mean_ns_resolution"].max()
@@ -215,7 +215,8 @@ def _farthest(between: pd.DataFrame) -> tuple[str, str]:
     # Both directions of a pair of regions are published.
     pair = rows["pair"].iloc[0]
     name = pair if rows["placement"].eq("cross_zone").all() else path
-    return f"Of {counted}, {name} {verb} most: {start} to {now} ({of})", pair
+    # The largest change of level may be that of another path.
+    return f"From the {of}, {name} {verb} most of {counted}: {start} to {now}", pair
 
 
 def _unit(windows: pd.DataFrame) -> Unit:

@@ -230,7 +230,7 @@ def _sampled_caption(shown: pd.DataFrame, runs: pd.DataFrame) -> str:
             f"packets; {plain(int(bounded.sum()))} of {plain(len(banded))} percentiles have one.",
             bounded.any(),
         ),
-        (f"Panels of more than {MOST_WITH_BARS} runs have no bands.", is_bare.any()),
+        (f"Panels of more than {MOST_WITH_BARS} runs have no bands.", bounded.any() and is_bare.any()),
     )
 
 
@@ -268,7 +268,7 @@ def unresolved(quantiles: pd.DataFrame) -> Table | Note:
         **PERCENTILE,
         "observations above it": number("above", ".3g"),
         "RTT": number("estimate", ",.3f", MICROSECONDS),
-        "at least": number("low", ",.3f", MICROSECONDS, "0"),
+        "at least": number("low", ",.3f", MICROSECONDS, "no bound"),
         "flags": flags(),
     }
     above = shown["n"] * (1 - shown["q"])

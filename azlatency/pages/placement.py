@@ -26,7 +26,7 @@ from azlatency.kit.words import (
     verdict_on,
     verdict_words,
 )
-from azlatency.pages.common import ordered
+from azlatency.pages.common import BY_TYPICAL_RUN, ordered
 from azlatency.shapes.forest import forest
 from azlatency.stats.across_runs.main_method import as_measured, sends_rarely
 from azlatency.stats.across_runs.path_differences import path_differences
@@ -111,6 +111,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
     repeated, without = logged[logged["low"].notna()], logged.loc[logged["low"].isna(), "n"].astype(float)
     confidence = percent(repeated["confidence"].max())
     drifting = join_by_method(levels[has_flag(levels, "dependent_runs")])
+    order = BY_TYPICAL_RUN if levels["n"].gt(1).any() else ""
     return forest(
         drawn.sort_values("size", kind="stable").sort_values("verdict", kind="stable"),
         "point",
@@ -138,7 +139,7 @@ def placement_values(levels: pd.DataFrame, runs: pd.DataFrame, links: pd.DataFra
             (f"Runs drift on {drifting}: if the level changed, the interval describes neither level.", drifting),
             (draw.CONFIGURED, drawn["truth"].notna().any()),
         ),
-        ordering="Shortest on top.",
+        ordering=f"Shortest on top{', by the median path' if is_grouped else order}.",
         counted="paths per row" if is_grouped else f"runs per row{' with a log' if len(logged) < len(drawn) else ''}",
         of="measurements",
         result=result,
@@ -304,7 +305,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
     ``runs``: what ``steps`` were made from.
     """
     if steps.empty:
-        return Note("No chart: no two measurements of this study differ in only one of these factors.")
+        return Note("No chart: no two measurements of this study differ in one of these factors alone.")
     if newest_window(runs):
         return Note("No chart: a published series has one mean per path and window; the table has the ratios of these.")
     # A mean of few packets follows the slowest one; the table has it.
@@ -336,7 +337,7 @@ def single_changes(steps: pd.DataFrame, links: pd.DataFrame, runs: pd.DataFrame)
             ("×: ratio of the configured delays, without the hosts.", is_emulated),
             ("Methods that send rarely are in the table only.", len(drawn) < len(steps)),
         ),
-        ordering="Smallest on top.",
+        ordering=f"Smallest on top{', of a range by its middle' if drawn['point'].isna().any() else ''}.",
         counted="runs after the change",
         of="changes",
         result=_title_of_changes(drawn),
@@ -373,7 +374,7 @@ def _change_name(change: Row) -> str:
         words = f"message {words}"
     if "accelerated_networking" in change["unsaid"].split():
         sides = change["base_accelerated_networking"], change["accelerated_networking"]
-        before, after = ("?" if pd.isna(side) else _ON[side] for side in sides)
+        before, after = ("unknown" if pd.isna(side) else _ON[side] for side in sides)
         tool += f" (accelerated networking {before} → {after})"
     return f"{words}, {where}, {tool}"
 

@@ -135,12 +135,12 @@ def _forest(rows: pd.DataFrame, *, panel: str, row: str, caption: str, **words: 
 def _enough(rows: pd.DataFrame) -> str:
     """Say with how many runs to plan, and for how many series they are enough.
 
-    The spread of a series that drifts contains its drift, so it is counted apart.
+    The spread of a series that drifts contains its drift, so its plan says nothing.
     """
     drifts = rows["flags"].str.contains("dependent_runs")
     few = rows["flags"].str.contains("small_pilot") & ~drifts
     if few.any() and not (few | drifts).all():  # of which only the range is known
-        apart = f"; {few.sum()} with fewer than five runs left out."
+        apart = f"; {few.sum()} with fewer than five runs not counted ({', '.join(rows.loc[few, 'method'].unique())})."
         return f"{_enough(rows[~few]).removesuffix('.')}{apart}"
     wide, width = _wide(rows) & ~drifts, f"±{percent(rows['precision'].iloc[0])}"
     every = f"all {len(rows)} series" if len(rows) > 1 else "the only series"
@@ -155,7 +155,13 @@ def _enough(rows: pd.DataFrame) -> str:
     plan_for = f"{planned} are enough and were done: {width} on" if is_done else f"Plan {planned}: {width} on"
     if len(enough) == len(rows):
         return f"{plan_for} {every}."
-    needs = f"; {wide.sum()} need more than {FEASIBLE}" if wide.any() else ""
+    # Whoever counts the rows of the picture counts those that drift, too.
+    both = drifts & _wide(rows)
+    if both.any():
+        more = f", {both.sum()} of them in runs that drift"
+        if others := (drifts & ~both).sum():
+            more += f"; {others} more {'drifts' if others == 1 else 'drift'}"
+    needs = f"; {(wide | both).sum()} need more than {FEASIBLE}" if (wide | both).any() else ""
     return f"{plan_for} {len(enough)} of {len(rows)} series{needs}{more}."
 
 

@@ -119,17 +119,29 @@ def shifts(found: RunsInTime) -> Table | Note:
         return Note(f"No level shift in any of the {tried} runs that are long enough to test.")
     columns = {
         "run": text("name"),
+        # A reader must not take the size of an unconfirmed shift for a finding.
+        "state": text(lambda shift: "confirmed" if shift["confirmed"] else "not confirmed"),
         "change": number("change", "+z,.1f", MICROSECONDS),
         "interval": between("change_low", "change_high", "+z,.1f", MICROSECONDS),
-        "state": text(lambda shift: "confirmed" if shift["confirmed"] else "not confirmed"),
         "relative": number("relative", "+z.1f", PERCENT),
-        "beyond the margin": text(lambda shift: words_of(shift["practical"]) if shift["confirmed"] else "–"),
+        **({"beyond the margin": text(_beyond)} if found.shifts["confirmed"].any() else {}),
         "position": estimated("at", "at_low", "at_high"),
         "unit of the position": text(lambda shift: "s" if shift["has_times"] else "probes"),
     }
     # What no test confirms must not be read first.
     shown = _in_seconds(found.shifts).drop(columns="flags").sort_values("confirmed", ascending=False, kind="stable")
-    return table(shown, "Level shifts, confirmed or not", columns, value="samples")
+    confirmed = int(shown["confirmed"].sum())
+    counts = f"{plain(confirmed) if confirmed else 'none'} of {plain(len(shown))} confirmed"
+    notes = (
+        ["Not confirmed: the variation within the run may explain it; the interval assumes that it is real."]
+        if confirmed < len(shown)
+        else []
+    )
+    return table(shown, f"Possible level shifts: {counts}", columns, notes, value="samples")
+
+
+def _beyond(shift: Row) -> str:
+    return words_of(shift["practical"]) if shift["confirmed"] else "–"
 
 
 def _in_seconds(shifts: pd.DataFrame) -> pd.DataFrame:
@@ -325,7 +337,7 @@ def _broken(segments: pd.DataFrame, broken: pd.DataFrame) -> list[Finding]:
             change = float(changes.iloc[-1])
             last = f"the last change before the connection broke, {signed_value(change, 'ns')}"
             of_all = f"is one of {count_of(len(changes), 'change')}"
-            findings.append(act(f"{path}: {last}, {of_all}; so few cannot show that it was unusual."))
+            findings.append(act(f"{path}: {last}, {of_all}; that is too few to show whether it was unusual."))
     if together := broke_together(broken):
         events = count_of((~broken["together"]).sum(), "event")
         text = f"broke, {together}. So close together, they suggest a common cause, or the same start: count {events}."

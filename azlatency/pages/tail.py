@@ -20,6 +20,7 @@ from azlatency.pages.common import typical_runs
 from azlatency.shapes.density import density
 from azlatency.stats.across_runs.main_method import Measured
 from azlatency.stats.across_runs.run_history import history
+from azlatency.stats.result import FEASIBLE
 from azlatency.stats.within_run.tail_by_run import LEVELS
 from azlatency.studies.emulation import NOT_EMULATED, planted_changes, sums_of_both_directions
 from azlatency.studies.format import format_interval, format_value, join_words, one_prefix, percent, plain
@@ -55,7 +56,7 @@ def across_runs(runs: pd.DataFrame, typical: pd.DataFrame, plans: pd.DataFrame) 
         "p99 per run",
         "p99 across runs",
         further={"runs for ±10 %": text(_needed, right=True)},
-        notes=["Runs for ±10 %: a range if there are fewer than five runs."],
+        notes=[f"Runs for ±10 %: a range if more than {FEASIBLE} are needed, or fewer than five were done."],
     )
 
 
@@ -72,9 +73,7 @@ def _needed(row: Row) -> str:
 def percentiles(found: RunTails) -> Table | Note:
     """Return the percentiles of runs with samples."""
     if found.runs.empty:
-        return Note(
-            "No log of this study has 1,000 or more samples of one run: only printed percentiles describe the tail."
-        )
+        return Note("No run of this study has 1,000 or more samples, which the percentiles of a single run need.")
     quantiles = found.quantiles
     effective = quantiles["n_effective"].where(quantiles["n_effective"] > 0, quantiles["n"])
     rows = _by_run(found).assign(
@@ -113,8 +112,8 @@ def _all_flags(estimates: pd.DataFrame) -> pd.Series:
 
 
 def _bounded(name: str) -> Column:
-    """Return a column of percentiles in µs; 0 and "no bound" stand for open ends."""
-    return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound")
+    """Return a column of percentiles in µs; "no bound" stands for an open end."""
+    return estimated(name, f"{name}_low", f"{name}_high", ",.1f", MICROSECONDS, no_low="no bound", no_high="no bound")
 
 
 def tail_curves(found: RunTails, links: pd.DataFrame = NOT_EMULATED, *, limit: float | None = None) -> Chart | Note:
@@ -190,7 +189,9 @@ def above_limit(found: RunTails, printed: pd.DataFrame, limit_us: float) -> Tabl
     both = [frame.assign(origin=origin) for frame, origin in ((found.above, "samples"), (worst, origins))]
     rows = pd.concat([frame for frame in both if len(frame)] or both)
     if rows.empty:
-        return Note("No log of this study has samples or printed percentiles, so no limit can be checked.")
+        return Note(
+            "No run of this study has 1,000 or more samples, and no log prints percentiles, so no limit can be checked."
+        )
     notes = ["Of several printed tables of one path and method, the one with the largest upper bound is shown."]
     columns = {
         "run": text("name"),
@@ -224,7 +225,7 @@ def slowest_of(found: RunTails) -> Table | Note:
         "run": text("name"),
         "one call": number("single", ",.1f", MICROSECONDS),
         f"slowest of {calls}": estimated(
-            "estimate", "low", "high", ",.1f", MICROSECONDS, no_low="0", no_high="no bound"
+            "estimate", "low", "high", ",.1f", MICROSECONDS, no_low="no bound", no_high="no bound"
         ),
         "times": number("times", ".2f"),
         f"slowest of {calls} in a row": number("block_maxima", ",.1f", MICROSECONDS),

@@ -34,8 +34,8 @@ def conformance(found: pd.DataFrame) -> Table | Note:
     measured = found[found["estimate"].notna()]
     if measured.empty:
         return Note(
-            "No run of this study measured a quantity of the baseline, so every expectation is inconclusive. The table "
-            "below lists what to run."
+            "No run of this study measured a quantity of the baseline, so no expectation is tested. The table below "
+            "lists what to run."
         )
     units = measured["unit"].map(read_in)
     scales = units.map(lambda unit: unit.scale)

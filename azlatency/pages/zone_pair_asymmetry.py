@@ -19,7 +19,7 @@ from azlatency.kit.units import DECIDES, read_in
 from azlatency.kit.words import differs, most_apart, ratio_result, share_held, shares_held, steady, verdict_words
 from azlatency.pages.common import ordered
 from azlatency.shapes.forest import forest
-from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES
+from azlatency.stats.across_runs.asymmetry import ABOUT_MACHINES, COUNT_OFFSET
 from azlatency.stats.across_runs.ranking import MOST_RANKED
 from azlatency.stats.across_runs.run_history import FEWEST
 from azlatency.studies.emulation import both_directions
@@ -139,7 +139,8 @@ def both_ways(found: Asymmetry, metric: str = "latency") -> Table | Note:
         DECIDES,
     ]
     if metric == "retransmits":
-        notes.append("Retransmits per direction (0.5 added before dividing).")
+        shown = shown.assign(there=shown["there"] - COUNT_OFFSET, back=shown["back"] - COUNT_OFFSET)
+        notes.append(f"Ratio: {COUNT_OFFSET} is added to each count, so that a round without retransmits has one, too.")
     caption = f"{_TITLES[metric]} in both directions (scope: across runs)"
     return table(shown.sort_values(["same_zone", "pair"], kind="stable"), caption, columns, notes, value=_compared)
 

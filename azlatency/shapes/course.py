@@ -139,13 +139,13 @@ def course(  # noqa: PLR0913 - a shape is told its columns
             upper.annotate(named[edge], (1, 0.5), (4, 0), fontsize=11, color=INK, annotation_clip=False, **look)
         if lower:
             drawn.counts(lower[0], float(most_below), is_interval=bool(end))
+            # Upright, it would be longer than this low axis.
+            lower[0].set_title(below_label, fontsize=7.5, pad=2)
         upper.set_title(sheet.names.wrap(words, 46 if columns < 3 else 34, 2), fontsize=8.5)
         if place + columns >= len(shown) or labels.iloc[place] != labels.iloc[place + columns]:
             (lower or [upper])[0].set_xlabel(labels.iloc[place])
         if place % columns == 0:
             upper.set_ylabel(unit.name + (" (log)" if scale == "log" else ""))
-            for axis in lower:
-                axis.set_ylabel(below_label)
         found = [f"{drawn.words(unit)}{drawn.total(below_label)}", *of_panel.get("text", ())]
         alternatives.append(f"{words}: {'; '.join(found)}")
     text = draw.caption(

@@ -285,8 +285,8 @@ def _in_words(rows: pd.DataFrame, unit: Unit) -> str:
         first = run.iloc[0]
         parts = []
         for row in run.to_dict("records"):
-            low = "0" if pd.isna(row["low"]) else plain(row["low"], 6)
-            high = "∞" if pd.isna(row["high"]) else plain(row["high"], 6)
+            low = "no lower bound" if pd.isna(row["low"]) else plain(row["low"], 6)
+            high = "no upper bound" if pd.isna(row["high"]) else plain(row["high"], 6)
             interval = f" [{low}, {high}]" if pd.notna(row["low"]) or pd.notna(row["high"]) else ""
             parts.append(f"{percentile(row['q'])} {plain(row['value'], 6)}{interval}")
         count = f", n = {plain(first['n'])}" if first["n"] else ""

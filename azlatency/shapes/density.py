@@ -146,11 +146,13 @@ def density(  # noqa: PLR0913 - a shape is told its columns
 
 
 def _line(axis: Axes, drawn: pd.DataFrame, share: str, look: Look, *, slower: bool) -> None:
-    """Draw one line, with the mark of its path at its middle."""
+    """Draw one line, with the mark of its path where it reaches one half, if it does."""
     if slower:
         axis.plot(drawn["_value"], drawn[share], color=look.colour, linewidth=1.4, drawstyle="steps-pre", zorder=3)
         return
-    middle = int((drawn[share] < 0.5).sum()) % len(drawn)
+    # A bin holds many packets, so that the share at its end may lie far above one half.
+    middle = drawn.loc[drawn[share] >= 0.5, "_value"].head(1)
+    axis.plot(middle, [0.5] * len(middle), look.mark, color=look.colour, markersize=4, zorder=3)
     # Not seaborn.ecdfplot: it needs every sample, and a lost packet has none.
     axis.plot(
         drawn["_value"],
@@ -159,9 +161,6 @@ def _line(axis: Axes, drawn: pd.DataFrame, share: str, look: Look, *, slower: bo
         linestyle=look.dash,
         linewidth=1.2,
         drawstyle="steps-post",
-        marker=look.mark,
-        markersize=4,
-        markevery=[middle],
     )
 
 

@@ -353,7 +353,9 @@ class _Panel:
             if pd.isna(row["_value"]):
                 of_row = runs.get(row["_row"], [])
                 numbers = of_row if len(of_row) == 1 else ends
-                said = row[self.edge] if self.edge else " – ".join(map(draw.short_number, numbers))
+                # A minus sign beside a dash cannot be read.
+                dash = " to " if any(number < 0 for number in numbers) else "–"
+                said = row[self.edge] if self.edge else dash.join(map(draw.short_number, numbers))
                 draw.at_edge(self.sheet, self.axis, place, said)
                 continue
             # Dots must not hide what they are summed up in.
@@ -458,7 +460,7 @@ def _fitting(
         names = kept[key].unique()
         fewer = min(max(int(len(names) * _HIGHEST / height), 1), len(names) - 1)
         named = [name for name in names if str(name) in always]
-        named = named if len(named) < fewer else []
+        named = named if len(named) <= fewer else []
         others = [name for name in names if name not in named]
         places = np.linspace(0, len(others) - 1, fewer - len(named)).round().astype(int)
         kept = kept[kept[key].isin([*named, *(others[place] for place in places)])]

@@ -12,16 +12,17 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from azlatency.kit.cells import MICROSECONDS, Unit
 from azlatency.kit.drawing import draw
 from azlatency.kit.drawing.base import left_out, styled
 from azlatency.kit.drawing.heat_map import LETTERS, MOST_ENDS, crowded, is_upright, name_ends, shade
-from azlatency.kit.drawing.palette import ON_LIGHT
+from azlatency.kit.drawing.palette import GREY, ON_LIGHT
 from azlatency.kit.drawing.sheet import Sheet
 from azlatency.kit.objects import Chart, Note
 from azlatency.stats.across_runs.run_values import check_columns
-from azlatency.studies.format import percent, plain
+from azlatency.studies.format import estimate_decimals, format_number, percent, plain
 
 #: Most rows with an interval in each square, on a page and in a column; most panels.
 _INTERVAL, _MOST_PANELS = (6, 4), 5
@@ -117,7 +118,7 @@ def matrix(  # noqa: PLR0913 - a shape is told its columns
     for title in shown:
         cells = [
             f"{cell[row]} → {cell[column]} {cell[text] if text else plain(cell[value] / unit.scale, 5)}"
-            + draw.brackets(_bounds(cell[low], cell[high], unit), 5)
+            + (f" [{', '.join(ends)}]" if (ends := _bounds(cell[value], cell[low], cell[high], unit)) else "")
             for cell in groups[title].to_dict("records")
         ]
         alternatives.append(f"{title}: {'; '.join(cells)} {unit.name}")
@@ -141,8 +142,12 @@ def _has_room(sheet: Sheet, names: list[str]) -> bool:
     return len(names) <= _INTERVAL[sheet.narrow] - (sheet.narrow and crowded(sheet, names))
 
 
-def _bounds(low: float, high: float, unit: Unit) -> tuple[float, ...]:
-    return () if pd.isna(low) or pd.isna(high) else (low / unit.scale, high / unit.scale)
+def _bounds(value: float, low: float, high: float, unit: Unit) -> tuple[str, ...]:
+    """Return the ends of an interval with the digits that it supports, as a table has them; nothing without one."""
+    if pd.isna(low) or pd.isna(high):
+        return ()
+    decimals = estimate_decimals(value, low, high, unit.scale)
+    return tuple(format_number(end / unit.scale, decimals) for end in (low, high))
 
 
 def _names(ends: pd.DataFrame, order: Sequence[str]) -> list[str]:
@@ -170,6 +175,11 @@ def _squares(sheet: Sheet, axis: Axes, squares: pd.DataFrame, names: list[str], 
     upright = is_upright(sheet, names)
     values = squares.pivot_table(index="row", columns="column", values="value").reindex(index=names, columns=names)
     shade(axis, values.to_numpy(dtype=float) / unit.scale)
+    if values.isna().to_numpy().any():
+        # On a dark page, an empty square would look like the darkest one. The squares cover the rest.
+        axis.add_patch(
+            Rectangle((0, 0), *values.shape[::-1], fill=False, hatch="///", edgecolor=GREY, alpha=0.6, lw=0, zorder=0)
+        )
     if len(names) > MOST_ENDS:
         name_ends(sheet, axis, names)
         # A reader of the middle finds the names at the nearest side.
@@ -179,7 +189,7 @@ def _squares(sheet: Sheet, axis: Axes, squares: pd.DataFrame, names: list[str], 
             axis.set_xticklabels(["" if place % step else name for place, name in enumerate(below)])
         return
     for cell in squares.to_dict("records") if sheet.labelled else ():
-        bounds = "–".join(map(draw.short_number, _bounds(cell["low"], cell["high"], unit)))
+        bounds = "–".join(_bounds(cell["value"], cell["low"], cell["high"], unit))
         below = [] if not _has_room(sheet, names) or not (bounds or missing) else [bounds or missing]
         truth = cell.get("truth")
         below += [f"× {draw.short_number(truth / unit.scale)}"] if truth and pd.notna(truth) and not upright else []

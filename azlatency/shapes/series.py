@@ -27,7 +27,7 @@ from azlatency.studies.format import plain
 #: Inches of a panel, and of what is above and below all panels; most panels in a row.
 _PANEL, _AROUND, _BESIDE = 1.35, 0.85, 3
 #: Most letters of a line above a panel.
-_LETTERS = 34
+_LETTERS = 32
 #: A value this many times the highest level is drawn at the upper edge, or it would hide the levels.
 _FARTHEST = 1.5
 

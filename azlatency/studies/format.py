@@ -201,8 +201,7 @@ def format_number(value: float, decimals: int) -> str:
     """
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    rounded = round(_beyond_half(value), decimals) if decimals < 0 else _beyond_half(value)
-    text = f"{rounded:,.{max(decimals, 0)}f}"
+    text = f"{rounded(value, decimals):,.{max(decimals, 0)}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text.replace("-", "−")
 
 
@@ -353,6 +352,11 @@ def estimate_decimals(estimate: float, low: float | None, high: float | None, sc
         return max(interval_decimals(low, high, scale), decimals_for(estimate / scale))
     of_interval = min(decimals_for(half, 2, least=-_MOST_DECIMALS), 0) or decimals_for(half, 1)
     return max(of_interval, decimals_for(estimate / scale, 2, least=-_MOST_DECIMALS))
+
+
+def rounded(value: float, decimals: int) -> float:
+    """Round a number as `format_number` writes it."""
+    return round(_beyond_half(value), decimals)
 
 
 def _beyond_half(value: float) -> float:

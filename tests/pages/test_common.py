@@ -34,6 +34,8 @@ def test_equal_runs_have_no_interval_but_a_value() -> None:
 
 def test_a_printed_percentile_names_its_line_and_the_line_of_its_count(cni: Study) -> None:
     curves = az.stats.printed_quantiles(cni.quantiles, cni.metrics, labels=az.latency(cni)[["path", "method", "name"]])
+    note = common.printed_percentiles(curves[curves["q"] == 0.5], (0.99, 0.999))
+    assert str(note) == "No log of this study prints percentiles such as p99 and p99.9."
     table = common.printed_percentiles(curves, (0.99,))
     assert isinstance(table, Table)
     row = table.record()["rows"][0]
@@ -144,18 +146,22 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
     rows = [(path, "ping", median) for path, values in medians.items() for median in values]
     runs = pd.DataFrame(rows, columns=["path", "method", "median_ns"])
     typical = az.summarize(runs, "median_ns")
-    near, far = typical["estimate"] / 1e6
     chart = common.typical_forest(runs, typical)
+    # 2.55 ms: its interval supports tenths, here and in the table.
+    table = common.typical_runs(runs, typical, "median_ns", "median per run", "Typical RTT")
+    assert cell(table, "a → c", "typical run, µs") == "2,600"
     assert isinstance(chart, Chart)
-    assert chart.title == f"ping: median round trip from {near:.2f} ms (a → b) to {far:.2f} ms (a → c)"
+    assert chart.title == "ping: median round trip from 1.15 ms (a → b) to 2.60 ms (a → c)"
 
 
 def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
     runs = pd.DataFrame({"path": "a → b", "method": "ping", "median_ns": [830e3 + 1e3 * place for place in range(8)]})
     typical = az.summarize(runs, "median_ns")
     assert list(typical[["low", "high"]].round(-2).iloc[0] / 1e3) == [830.7, 836.3]
-    chart = common.typical_forest(runs, typical)
-    assert isinstance(chart, Chart)
+    more = runs.assign(path="a → c", median_ns=840e3 + 1e3 * runs.index)
+    both = pd.concat([runs, more], ignore_index=True)
+    chart = common.typical_forest(both, az.summarize(both, "median_ns"))
+    assert isinstance(chart, Chart) and "Smallest first, by the typical run before rounding." in chart.caption
     assert any(item.get_text() == "834 (831–836)" for item in chart.figure.axes[0].texts)
 
 
@@ -201,4 +207,4 @@ def test_charts_print_no_digit_that_the_log_does_not_have() -> None:
     assert isinstance(matrix, Chart) and "3 → 1 7.91;" in matrix.alt and "1 → 1 11.8;" in matrix.alt
     repeated = az.latency(load("emulated-cloud"))
     matrix = common.zone_matrix(repeated, az.summarize(repeated, "median_ns"))
-    assert isinstance(matrix, Chart) and "98.3–99.5" in matrix.alt
+    assert isinstance(matrix, Chart) and "2 → 2 98–100 [93, 138]" in matrix.alt

@@ -190,12 +190,12 @@ def test_all_published_windows_are_drawn() -> None:
     chart = page.over_time(windows, found)
     assert isinstance(chart, Chart) and chart.figure.get_size_inches()[1] <= 9
     # zones.csv.gz, first and last: sao01–sao05 2.64 and 0.53 ms, dal12–dal14 2.26 and 0.60; the ratio is 0.20 and 0.27.
-    assert chart.title == "Of 42 paths, sao01–sao05 fell most: 2,640 µs to 530 µs (first and newest window)"
+    assert chart.title == ("From the first to the newest window, sao01–sao05 fell most of 42 paths: 2,640 µs to 530 µs")
     assert "Sao Paulo: 1–2 1,980 → 1,810 µs" in chart.alt and "sao01–sao05 2,640 → 530 µs" in chart.alt
     assert len(found.changes) == 10 and "Shown: 10 of 100" in str(page.history(found))
     both = page.over_time(published_windows(load("ibm-cloud-regions")), load_history("ibm-cloud-regions"))
     # regions.csv.gz: 172 ms on 2025-03-30, 143 ms on 2026-08-16; back 171 and 143 ms.
-    title = "Of 156 paths, Montreal → Tokyo fell most: 172 ms to 143 ms (first and newest window)"
+    title = "From the first to the newest window, Montreal → Tokyo fell most of 156 paths: 172 ms to 143 ms"
     assert isinstance(both, Chart) and both.title == title and "Thin and grey: other lines" in both.caption
     assert "dashed" in chart.caption and "Of more than" not in chart.caption
     assert "dashed" not in both.caption and "Dotted" not in both.caption and "Of more than 6 pairs" in both.caption

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import pandas as pd
@@ -327,3 +328,13 @@ def test_a_title_of_percentiles_has_the_numbers_of_the_runs_that_are_drawn() -> 
     assert isinstance(chart, Chart) and "Shown: 6 of 9 runs" in chart.caption
     drawn = [float(line.rpartition("p99 ")[2].removesuffix(" µs")) for line in chart.alt.splitlines()]
     assert chart.title == f"ping: p99 of single runs {min(drawn):.0f}–{max(drawn):.0f} µs (6 paths)"
+
+
+def test_bands_are_spoken_of_where_one_is_drawn() -> None:
+    levels = pd.DataFrame({"run_id": "r1", "path": "a → b", "method": "ping", "q": [0.5, 0.99], "estimate": [1e5, 2e5],
+                           "low": math.nan, "high": math.nan, "n": 200, "flags": "", "confidence": 0.95})  # fmt: skip
+    many = pd.concat([levels.assign(run_id=f"r{number}") for number in range(11)], ignore_index=True)
+    both = pd.concat([many, levels.assign(run_id="s", method="echo", low=9e4, high=3e5)], ignore_index=True)
+    bare, banded = (page.percentile_curves(frame, samples=True) for frame in (many, both))
+    assert isinstance(bare, Chart) and "band" not in bare.caption.lower()
+    assert isinstance(banded, Chart) and "Panels of more than 10 runs have no bands." in banded.caption

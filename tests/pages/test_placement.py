@@ -156,6 +156,8 @@ def test_a_published_series_is_answered_by_its_newest_window_within_each_region(
     assert chart.caption.startswith("Each hollow dot is a path, its mean published for the 30 days to 2026-08-16. Sho")
     # All 82 paths stand in a row per region and placement, so that the ends of the title are among them.
     assert "Shown" not in chart.caption and chart.title.endswith("2,010–2,160 µs (2 paths)")
+    # Dallas, 600 to 2,160 µs, stands above Sydney, 950 to 1,780 µs.
+    assert "Shortest on top, by the median path." in chart.caption
     assert "Dallas, across zones, 600, 1,430, 1,540, 1,820, 2,010, 2,160 µs" in chart.alt
     steps = measured.changes(measured.widest, "placement")
     assert isinstance(page.single_changes(steps, NO_LINKS, measured.runs), Note)
@@ -173,6 +175,7 @@ def test_a_study_without_latency_has_notes(zones: Measured) -> None:
         page.single_changes(steps, NO_LINKS, zones.runs),
     ):
         assert isinstance(note, Note)
+    assert note.text.endswith("differ in one of these factors alone.")
     assert "No latency was measured" in str(page.find(levels, steps, steps, zones.runs))
 
 

@@ -80,11 +80,16 @@ def test_the_title_and_the_answer_count_the_paths_that_need_too_many_runs(plans:
     wide, most = (known["high"] > 200).sum(), known.loc[known["high"] <= 200, "high"].max()
     chart, text = page.runs_needed(plans), str(page.find(plans, az.stats.percentile_sizes()))
     enough = f"runs: ±2 % on {len(known) - 1 - wide} of {len(known)} series; {wide} need more than 200; 1 drifts"
-    enough += f"; {len(with_spread) - len(known)} with fewer than five runs left out"
+    enough += f"; {len(with_spread) - len(known)} with fewer than five runs not counted (lagscope TCP)"
     assert wide > 1 and isinstance(chart, Chart) and chart.title == f"Plan {most:.0f} {enough}"
     assert f"Answer: Plan **{most:.0f}** {enough}." in text and "More than 200 runs: " in text
     edges = [text.get_text() for axis in chart.figure.axes for text in axis.texts]
     assert edges.count("> 200") == (with_spread["high"] > 200).sum()
+    # A series that drifts and needs more than 200 runs is one of the rows that a reader counts.
+    both = plans.assign(flags=plans["flags"].mask(plans.index == known["high"].idxmax(), "dependent_runs"))
+    needed = page.runs_needed(both)
+    assert isinstance(needed, Chart)
+    assert f"; {wide} need more than 200, 1 of them in runs that drift; 1 more drifts;" in needed.title
 
 
 def test_every_row_and_dot_of_the_picture_lies_inside_its_axis(runs: pd.DataFrame) -> None:

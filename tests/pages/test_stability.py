@@ -66,6 +66,10 @@ def test_the_tables_of_a_shifted_run_say_when_it_was() -> None:
     shifts = page.shifts(found)
     assert isinstance(shifts, Table) and cell(shifts, "A → B", "state") == "confirmed"
     assert cell(shifts, "A → B", "position").startswith("120.0 (") and cell(shifts, "A → B", "change, µs") == "+50.0"
+    assert shifts.caption == "Possible level shifts: 1 of 1 confirmed" and "beyond the margin" in shifts.headers
+    unconfirmed = page.shifts(found._replace(shifts=found.shifts.assign(confirmed=False)))
+    assert isinstance(unconfirmed, Table) and unconfirmed.caption == "Possible level shifts: none of 1 confirmed"
+    assert unconfirmed.headers[:2] == ["run", "state"] and "beyond the margin" not in unconfirmed.headers
     runs = page.runs_in_time(found)
     assert cell(runs, "A → B", "level") == "1 confirmed" and cell(runs, "A → B", "lost") == "3"
     text = str(page.find(found, *[pd.DataFrame(columns=columns) for columns in NOTHING]))

@@ -73,6 +73,13 @@ def test_studies_without_samples_have_notes(cni: Study) -> None:
         assert isinstance(made(found), Note)
 
 
+def test_a_study_whose_runs_have_few_samples_is_not_said_to_have_none() -> None:
+    # 200 samples per run, as every ping log of emulated-cloud.
+    study, runs = study_of({"a": np.full(200, 1e5)})
+    note = page.above_limit(run_tails(study, runs, limit=1e6), NOTHING, 1000.0)
+    assert isinstance(note, Note) and note.text.startswith("No run of this study has 1,000 or more samples, and no log")
+
+
 @pytest.mark.costly
 def test_the_picture_shows_six_runs_of_different_paths_and_says_so(zones: RunTails) -> None:
     chart = page.tail_curves(zones, limit=1e6)

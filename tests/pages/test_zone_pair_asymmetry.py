@@ -151,3 +151,11 @@ def test_windows_of_a_published_series_are_counted_each_way_and_have_no_known_ma
     text = str(page.find(found, NO_LINKS))
     assert "95 % CI, published means)" in text.splitlines()[0] and "does not say which machines it measured" in text
     assert "The same two machines" not in text and "random order" not in text
+
+
+def test_a_direction_without_retransmits_has_none(found: Asymmetry) -> None:
+    """iperf3 of emulated-zones: "retransmits": 0 in most rounds of az1a → az3a; 0.5 is an addend of the ratio."""
+    table = page.both_ways(found, "retransmits")
+    assert isinstance(table, Table)
+    row = table.to_frame().set_index("pair").filter(like=", segments")
+    assert (row == 0).any(axis=None) and not (row == 0.5).any(axis=None)

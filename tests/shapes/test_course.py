@@ -30,6 +30,8 @@ def test_few_intervals_are_lines_and_those_that_do_not_count_are_dotted() -> Non
     assert isinstance(chart, Chart) and chart.alt == "a: 5, 4 u; lost 2"
     upper, lower = chart.figure.axes
     assert [line.get_linestyle() for line in upper.lines] == [":", "-", "-"] and len(lower.patches) == 3
+    # "retransmits" upright is longer than the lower axis.
+    assert lower.get_title("left") == "lost" and not lower.get_ylabel()
     assert "n = 3 rows per run" in chart.caption and "Dotted and hollow" in chart.caption
 
 

@@ -24,7 +24,10 @@ def test_one_line_per_run_and_the_axis_ends_after_the_middle_of_all_runs() -> No
     assert axis.get_xlabel() == "RTT, µs (log)" and axis.get_ylim() == (0, 1)
     # 95 % of the second run were answered within 400 µs; the slowest packet of the first one is out of sight.
     assert axis.get_xlim()[1] == 1.6 * 400
-    assert len(axis.lines) == 3, "two runs and one true value"
+    assert len(axis.lines) == 5, "two runs with a mark each, and one true value"
+    # 0.4 of the second run were answered within 200 µs, 0.8 within 300 µs: its line rises past one half there.
+    marks = [tuple(map(float, line.get_xydata()[0])) for line in axis.lines if line.get_linestyle() == "None"]
+    assert marks == [(100, 0.5), (300, 0.5)]
     assert len(chart.figure.legends[0].get_texts()) == 2
     assert chart.caption == "Shares. n = 50 to 100 packets per run."
 

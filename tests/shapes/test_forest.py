@@ -171,7 +171,7 @@ def test_a_row_with_one_run_alone_shows_its_number_and_a_reported_range_its_ends
     columns = {"low": "low", "high": "high", "panel": "panel", "row": "row", "verdict": "kind"}
     chart = az.charts.forest(frame, "value", **columns, points=runs)
     assert isinstance(chart, Chart) and chart.alt == "p: run, 30; text [20, 40], reported"
-    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0 – 40.0"]
+    assert [text.get_text() for text in chart.figure.axes[0].texts] == ["30.0", "20.0–40.0"]
     assert "reported in a text" in chart.caption
 
 
@@ -283,3 +283,12 @@ def test_a_true_value_is_behind_the_mark_of_the_verdict() -> None:
     marks = [line for line in axis.lines if line.get_marker() in "os"]
     assert crosses and max(each.get_zorder() for each in crosses) < min(each.get_zorder() for each in marks)
     assert min(each.get_markersize() for each in crosses) > max(each.get_markersize() for each in marks)
+
+
+def test_all_rows_that_a_title_names_are_drawn_if_just_they_fit() -> None:
+    names = [f"path {number}" for number in range(90)]
+    frame = pd.DataFrame({"tool": "ping", "pair": names, "ratio": 1.0, "ratio_low": math.nan, "ratio_high": math.nan})
+    fitting = drawn(frame).figure.axes[0].get_yticklabels()
+    named = names[: len(fitting)]
+    assert len(named) < len(names)
+    assert [item.get_text() for item in drawn(frame, always=named).figure.axes[0].get_yticklabels()] == named

@@ -56,7 +56,8 @@ class Spaced(Locator):
     """Ticks of a logarithmic axis whose labels do not touch, however long the axis is drawn.
 
     Of the ticks of another locator, ever fewer are left: of decades, first those at powers of ten, or both ends if
-    there is but one of these; of ratios, every second one beside 1. Of fewer than two ticks, some are added.
+    there is but one of these; of ratios, every second one beside 1. On an axis with fewer than three ticks of decades,
+    or two of ratios, others are added.
     """
 
     #: Set by matplotlib.
@@ -70,7 +71,7 @@ class Spaced(Locator):
         self.locator.set_axis(self.axis)
         low, high = sorted(self.axis.get_view_interval())
         ticks = [float(tick) for tick in self.locator() if low <= tick <= high]
-        if len(ticks) < 2:
+        if len(ticks) < (3 if isinstance(self.locator, LogLocator) else 2):
             ticks = [float(tick) for tick in MaxNLocator(4).tick_values(low, high) if low <= tick <= high]
         elif isinstance(self.locator, LogLocator) and not self._fit(ticks):
             decades = [tick for tick in ticks if math.log10(tick).is_integer()]

@@ -137,7 +137,7 @@ def changes(found: History, runs: pd.DataFrame) -> Table | Note:
     ``runs``: as in `changes_by_date`.
     """
     last = last_of_each(found)
-    if found.series["window_ns"].isna().any():
+    if found.series.empty or found.series["window_ns"].isna().any():
         return Note("This study has no published series.")
     if last.empty:
         return Note("No level of a published series changed.")

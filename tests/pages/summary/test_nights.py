@@ -72,3 +72,5 @@ def test_a_summary_lists_the_changes_and_the_regions_without_one() -> None:
 
 def test_runs_of_a_lab_have_no_table_of_published_changes() -> None:
     assert isinstance(changes(load_history("emulated-nights"), az.latency(load("emulated-nights"))), Note)
+    note = changes(load_history("westeurope-psping"), az.latency(load("westeurope-psping")))
+    assert isinstance(note, Note) and note.text == "This study has no published series."
