@@ -28,7 +28,7 @@ from azlatency.logs.recognise.labels import JOINED
 from azlatency.logs.tables import Logs
 from azlatency.studies.format import count_of, literal, printable, toml_lines, toml_text
 from azlatency.studies.manifest.names import series_that_count
-from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, PathPattern, PatternError
+from azlatency.studies.manifest.path_pattern import AZURE_REGION, CLOUD_ZONE, ZONE_ID, PathPattern, PatternError
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.treatments import treatments
@@ -43,8 +43,8 @@ _ZONE = re.compile(
     r"(?<=[a-z0-9][_-])(?P<bare>[1-6])))(?![a-z0-9])",
     re.IGNORECASE,
 )
-#: The second zone of ``az1-3`` and ``zone1_to_2``.
-_SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d)(?![a-z0-9]|-\d)", re.IGNORECASE)
+#: The second zone of ``az1-3``, ``zone1_to_2`` and ``us-east-1a-to-1b``.
+_SECOND = re.compile(r"(?:-|[ _-]?to[ _-]?)(?P<number>\d(?P<letter>[a-f])?)(?![a-z0-9]|-\d)", re.IGNORECASE)
 #: Two zones without a separator: ``z1z2``, ``az1az2``.
 _JOINED_ZONES = re.compile(
     r"(?<![a-z0-9])(?P<word>az|zone|z)(?P<zone>\d)(?P=word)(?P<peer_zone>\d)(?![a-z0-9])", re.IGNORECASE
@@ -52,18 +52,20 @@ _JOINED_ZONES = re.compile(
 #: ``a_to_b``, ``1to3`` or ``1-3`` at the start of the name of a folder or file, or digits behind a region of Azure.
 _BARE = re.compile(
     rf"(?:^|[/!]|(?<![a-z0-9])(?P<region>{AZURE_REGION})[_-](?=[1-3]\D+[1-3]))"  # no region has more zones
-    r"(?P<zone>[a-f]|[1-6])(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6])(?![a-z0-9]|-\d)",
+    r"(?P<zone>[a-f]|[1-6][a-f]?)(?:_to_|-to-|to|-)(?P<peer_zone>[a-f]|[1-6][a-f]?)(?![a-z0-9]|-\d)",
     re.IGNORECASE,
 )
 #: ``10.1.0.4_to_10.2.0.5`` and ``h1-h4``: two addresses, or two machines whose names differ in their numbers.
 _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
 _HOSTS = re.compile(
     rf"(?<![\d.])(?P<client>{_ADDRESS})(?:_to_|-to-|to|->|_|-)(?P<server>{_ADDRESS})(?![\d.]*\d)"
-    r"|(?<![a-z0-9])(?P<zone>(?P<word>[a-z]{1,12})\d{1,3})(?:_to_|-to-|to|->|_|-)(?P<peer_zone>(?P=word)\d{1,3})(?![a-z0-9])",
+    r"|(?<![a-z0-9])(?P<zone>(?P<word>[a-z]{1,12})\d{1,3})(?:_to_|-to-|to|->|_|-|(?P<folder>/(?:[a-z0-9.]{1,15}[_-]){0,3}))"
+    r"(?P<peer_zone>(?!(?P=zone)(?!\d))(?P=word)\d{1,3})(?![a-z0-9])",
     re.IGNORECASE,
 )
-#: Words with numbers that are not machines.
+#: Words with numbers that are not machines, and those whose folder is that of the client: ``vm1/ping-to-vm2.log``.
 _NO_HOSTS = re.compile(r"r|run|rep|repeat|round|test|try|t|v|p|m|q|day|step|part", re.IGNORECASE)
+_MACHINES = re.compile(r"vm|node|host|machine|server|instance|worker|bench", re.IGNORECASE)
 #: Folders that name both ends: ``host-X/target-Y``.
 _CLIENT_FOLDER = re.compile(r"(client|host|from|src|source|sender)[-_=]([^/!]+)", re.IGNORECASE)
 _SERVER_FOLDER = re.compile(r"(server|target|to|dst|dest|receiver|peer)[-_=]([^/!]+)", re.IGNORECASE)
@@ -73,8 +75,9 @@ _NUMBERS = {
     "round": re.compile(r"(?<![a-z])(?P<word>round)[_-]?(?P<number>\d{1,4})(?!\d)", re.IGNORECASE),
     "repeat": re.compile(r"(?<![a-z0-9])(?P<word>run|rep|repeat|r)[_-]?(?P<number>\d{1,3})(?![a-z0-9])", re.IGNORECASE),
 }
-_SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)[^a-z0-9]*$", re.IGNORECASE)
-_CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)[^a-z0-9]*$", re.IGNORECASE)
+#: What says in front of a zone which end it is of: ``from_``, ``to-vm-``.
+_SERVER = re.compile(r"(?<![a-z])(?:server|target|to|dst|dest|receiver|peer)(?:[^a-z0-9]vm)?[^a-z0-9]*$", re.IGNORECASE)
+_CLIENT = re.compile(r"(?<![a-z])(?:client|host|from|src|source|sender)(?:[^a-z0-9]vm)?[^a-z0-9]*$", re.IGNORECASE)
 _BACKWARD = re.compile(r"<-|<=|←")
 _TEXTS = ("region", "peer_region", "zone", "peer_zone", "client", "server")
 _FIELDS = {**dict.fromkeys(("scenario", *_TEXTS), "string"), "round": "int64", "repeat": "int64"}
@@ -289,7 +292,12 @@ def _host_pairs(logs: Sequence[str], addresses: Mapping[str, Sequence[tuple[str,
     pairs: dict[str, re.Match[str]] = {}
     machines: dict[str, set[str]] = {}
     for path in logs:
-        found = [match for match in _HOSTS.finditer(path) if not (match["word"] and _NO_HOSTS.fullmatch(match["word"]))]
+        found = [
+            match
+            for match in _HOSTS.finditer(path)
+            if not (word := match["word"])
+            or (_MACHINES.fullmatch(word) if match["folder"] else not _NO_HOSTS.fullmatch(word))
+        ]
         if len(found) == 1:
             pairs[path] = found[0]
             for ends in addresses.get(path, ()) if found[0]["word"] else ():
@@ -541,7 +549,17 @@ def _describe_one(
         regions, found = [], [match for match in found if match["bare"] is None]
     zones = [(*match.span(match.lastgroup or ""), _word(path, match.start())) for match in found]
     if len(zones) == 1 and (second := _SECOND.match(path, _zone_end(path, zones[0]))) is not None:
-        zones.append((second.start("number"), second.end("number"), ""))
+        # "us-east-1a-to-1b": both ends have the same form.
+        start, end, word = zones[0]
+        letter = 2 if re.search(r"-\d[a-f]$", path[start:end], re.IGNORECASE) else 0
+        if bool(letter) == bool(second["letter"]):
+            zones = [(end - letter if letter else start, end, word), (*second.span("number"), "")]
+    elif len(zones) == 2 and sorted(bool(match["name"]) for match in found) == [False, True]:
+        # "usw2-az1-az2": the region of both stands in front of the first.
+        zones = [
+            (end - 1 if re.fullmatch(ZONE_ID, path[start:end], re.IGNORECASE) else start, end, word)
+            for start, end, word in zones
+        ]
     if not zones:
         joined = [bare] if bare is not None else _JOINED_ZONES.finditer(path)
         zones = [(*match.span(end), "") for match in joined for end in ("zone", "peer_zone")]

@@ -23,8 +23,8 @@ _VALUES = {
     "bool": re.compile(r"true|false|yes|no|0|1", re.IGNORECASE),
     "timestamp": re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d(?::?\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"),
 }
-#: The ID of a zone as Amazon writes it, which names the same place in every account.
-ZONE_ID = r"[a-z]{3,4}\d-az\d"
+#: The ID of a zone as Amazon writes it, which names the same place in every account: use1-az4; not day1-az4.
+ZONE_ID = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)[a-z]{1,2}\d-az\d"
 #: Zones as Google and Amazon write them: europe-west1-c, us-east-1b, use1-az1.
 CLOUD_ZONE = rf"[a-z]{{2,15}}-[a-z]{{3,15}}\d{{1,2}}-[a-f]|[a-z]{{2}}(?:-[a-z]{{3,10}}){{1,2}}-\d[a-f]|{ZONE_ID}"
 #: Regions of Azure: eastus2, westeurope, germanywestcentral. Their zones are numbers.

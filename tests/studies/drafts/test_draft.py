@@ -308,9 +308,21 @@ def test_a_draft_does_not_ask_for_zones_that_the_log_prints(tmp_path: Path) -> N
         ("to_zone2/ping.log", {"peer_zone": "2"}),
         ("zone2/ping.log", {}),
         ("from_zone1_via_zone2_to_zone3.txt", {}),
+        ("fping-from-vm-zone4.log", {"zone": "4"}),
+        # Words with a number in front of two zones, and what Amazon's names and ids have in common.
+        ("set1-az1-az2.txt", {"zone": "1", "peer_zone": "2"}),
+        ("day1-az1-to-az2.txt", {"zone": "1", "peer_zone": "2"}),
+        ("usw2-az1-az2-sockperf.txt", {"zone": "1", "peer_zone": "2"}),
+        ("usw2-az1-usw2-az2-1.txt", {"zone": "usw2-az1", "peer_zone": "usw2-az2"}),
+        ("us-east-1a-to-1b/1.txt", {"zone": "1a", "peer_zone": "1b"}),
+        ("az1a-2b.txt", {}),
+        # The folder of a machine is the client.
+        ("vm1/vm1-to-vm2.txt", {"zone": "vm1", "peer_zone": "vm2"}),
+        ("node1/sockperf-node2-3.txt", {"zone": "node1", "peer_zone": "node2"}),
+        ("k1/k2.log", {}),
     ],
 )
-def test_one_zone_is_of_the_end_that_a_word_names(path: str, values: dict[str, str]) -> None:
+def test_zones_are_of_the_ends_that_a_name_says(path: str, values: dict[str, str]) -> None:
     assert _assigned([path]).get(path, {}) == values
 
 
