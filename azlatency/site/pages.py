@@ -301,6 +301,12 @@ class PageView:
         return f"../notebooks/{self.job.study.url}/{quote(self.job.chapter.path.name)}"
 
 
+def _regions(runs: pd.DataFrame) -> tuple[str, ...]:
+    """Return the regions of the ends of runs; that of a disk, whose log names no end, is no one's."""
+    has_ends = runs[["client", "server", "region", "peer_region"]].notna().any(axis=1)
+    return tuple(sorted({*runs.loc[has_ends, ["region", "peer_region"]].fillna("").to_numpy().ravel()}))
+
+
 def study_view(name: str) -> StudyView:
     """Describe an imported study; an unknown name raises a `LogError` that lists the known studies."""
     study = load(name)
@@ -328,7 +334,7 @@ def study_view(name: str) -> StudyView:
         version=study.data_version,
         tools=tuple(runs.index),
         vm_sizes=_vm_sizes(table, reported, study.info.get("vm_size")),
-        regions=tuple(sorted({*study.runs[["region", "peer_region"]].fillna("").to_numpy().ravel()})),
+        regions=_regions(study.runs),
         placements=tuple(sorted(set(study.runs["placement"].dropna()))),
         outdated=changed_since_import(name),
         unanswered=tuple(unanswered(study)),

@@ -833,3 +833,11 @@ def test_without_scripts_everything_is_still_said(browser: Browser, site: Path) 
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
     assert browser.evaluate("document.querySelectorAll('ul.pages a').length") == 2
+
+
+def test_a_disk_hides_no_region() -> None:
+    """The log of fio names no end; that of a ping whose ends have no region leaves the region of the study open."""
+    network = {"client": "vm-1", "server": "vm-2", "region": "europe-west1", "peer_region": "europe-west1"}
+    runs = pd.DataFrame([network, dict.fromkeys(network)])
+    assert pages._regions(runs) == ("europe-west1",)
+    assert pages._regions(pd.DataFrame([network, dict.fromkeys(network) | {"server": "10.0.0.9"}]))[0] == ""
