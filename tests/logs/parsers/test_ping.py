@@ -803,3 +803,13 @@ def test_a_summary_without_times_of_timed_replies_was_cut(read) -> None:
     assert (whole.runs[0]["status"], read(log).runs[0]["status"]) == ("complete", "truncated")
     untimed = re.sub(r" time=\S+ ms", "", log)
     assert read(untimed).runs[0]["status"] == "complete"
+
+
+def test_pings_that_could_not_start_are_failed_runs() -> None:
+    """What cron wrote: a ping of eight probes, then two without a network."""
+    log = (FIXTURES / "ping" / "iputils-20221126-s8.log").read_text("utf-8")
+    failed = "ping: connect: Network is unreachable\n"
+    tables = parse_source(source_from_bytes(f"{log}\n{failed}\n{failed}".encode(), "cron.log"))
+    assert [run["status"] for run in tables.rows["runs"]] == ["complete", "failed", "failed"]
+    tables = parse_source(source_from_bytes(failed.encode(), "cron.log"))
+    assert [run["status"] for run in tables.rows["runs"]] == ["failed"]

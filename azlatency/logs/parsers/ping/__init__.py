@@ -95,7 +95,7 @@ _INNER_LINES = {
     '"transmitted": ': r'(?:\[[\d.]{1,24}\] )?\{"host": .{1,300}"transmitted": .{1,400}\}',
     "SEQ HOST": TITLES,
     "packet-loss=": SUMMARY,
-    "ping": r"ping6?: (?:unknown host|cannot resolve|\S{1,200}: (?:Temporary|Name or)).{0,200}",
+    "ping": r"ping6?: (?:unknown host|cannot resolve|connect: |\S{1,200}: (?:Temporary|Name or)).{0,200}",
 }
 #: Many lines of other logs contain "ing".
 _SHAPES = {"ing": r"(?=.*[Pp]ing).*(?::|--)"}

@@ -389,7 +389,9 @@ class PingText(RouterOsLines, LogReader):
     @data(r"(Ping request could not find host .{1,200})", hint="Ping request")
     def failure(self, line: Line, match: re.Match[str]) -> None:
         """Read an error message; above the first line of a run it means that nothing was measured."""
-        if self.samples.seq or self.header_line is not None:
+        if self.ping.summary is not None or self.ping.failed:
+            self._open_next(line)  # the next command printed nothing else
+        elif self.samples.seq or self.header_line is not None:
             self.run.add_event("send_failed", "warning", match[1], line.number)
             return
         self.ping.failed = True
