@@ -18,7 +18,7 @@ from azlatency.stats.across_runs.main_method import measured_runs
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell, differences_by_path
 from azlatency.stats.across_runs.run_values import resolution_column
 from azlatency.stats.across_runs.zone_pairs import zones_of
-from azlatency.studies.format import column_unit, estimate_decimals, join_words, one_prefix, rounded
+from azlatency.studies.format import column_unit, estimate_decimals, join_words, one_prefix
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import route
 
@@ -36,12 +36,14 @@ class Group:
     values: tuple[float, ...]
     paths: tuple[str, ...] = ()
     inside: bool = False
+    step: float = 0.0
+    """The last digit of its values, as in `span`."""
 
-    def say(self, unit: str, like: float | None, step: float = 0.0) -> str:
-        """Return the name and the values, as Markdown; ``like`` and ``step`` as in `span`."""
+    def say(self, unit: str, like: float | None) -> str:
+        """Return the name and the values, as Markdown; ``like`` as in `span`."""
         # "Zone 1 101 µs" reads as one number.
         colon = ":" if self.name[-1:].isdigit() else ""
-        return f"{self.name}{colon} **{span(self.values, unit, like=like, step=step)}**"
+        return f"{self.name}{colon} **{span(self.values, unit, like=like, step=self.step)}**"
 
 
 def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -65,7 +67,7 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
         values, estimate = group[column].astype(float), estimates.get(str(path))
         value, step = medians[path], group[steps].astype(float).min() if steps in group else math.nan
         if estimate is not None and not math.isnan(estimate["estimate"]):
-            value, step = _as_shown(estimate, step)
+            value, step = float(estimate["estimate"]), _last_digit(estimate, step)
         ends = math.nan, math.nan
         if len(values) > 1 and interval_in(estimate) is None:
             finite = values[values < math.inf]
@@ -75,22 +77,23 @@ def main_method(runs: pd.DataFrame, column: str, typical: pd.DataFrame | None = 
     return main[main["estimate"] < math.inf]
 
 
-def _as_shown(row: Mapping[Any, Any], step: float) -> tuple[float, float]:
-    """Return an estimate and its last digit as a table shows them: an answer and a title say the same number.
-
-    Without an interval, ``step`` is the last digit.
-    """
-    value, interval = float(row["estimate"]), interval_in(row)
+def _last_digit(row: Mapping[Any, Any], step: float) -> float:
+    """Return the last digit of an estimate in a table, which an answer and a title have, too; else ``step``."""
+    interval = interval_in(row)
     if interval is None or interval[0] == interval[1]:
-        return value, step
+        return step
     scale, _ = column_unit(row["unit"])
-    decimals = estimate_decimals(value, *interval, scale)
-    return rounded(value / scale, decimals) * scale, 10.0**-decimals * scale
+    return 10.0 ** -estimate_decimals(float(row["estimate"]), *interval, scale) * scale
 
 
 def values_of(main: pd.DataFrame) -> dict[str, float]:
     """Return the typical run of each path of `main_method`."""
     return dict(zip(main["path"], main["estimate"], strict=True))
+
+
+def steps_of(main: pd.DataFrame) -> dict[str, float]:
+    """Return the last digit of the typical run of each path of `main_method`; 0 if it is not known."""
+    return dict(zip(main["path"], main["step"].fillna(0.0), strict=True))
 
 
 def ranges_of(main: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -138,30 +141,32 @@ def groups(
     across = {unit: some for unit, some in units.items() if unit not in inside}
     every = [unit for unit in across if len(unit) == 2]
     place = place_of_ends({end for unit in every for end in unit}, runs)
-    named = [
-        Group(name=name_of_pairs(part, every, place), values=_values(part, across), paths=_paths(part, across))
-        for part in _clusters(across, found)
-    ]
+    steps = steps_of(main)
+
+    def group(name: str, part: Sequence[tuple[str, ...]], *, inside: bool = False) -> Group:
+        paths = _paths(part, units)
+        # Both ends of a range have the digits of the finer one.
+        finest = min((steps[path] for path in paths), default=0.0)
+        return Group(name=name, values=_values(part, units), paths=paths, inside=inside, step=finest)
+
+    named = [group(name_of_pairs(part, every, place), part) for part in _clusters(across, found)]
     if inside:
         name = "inside a zone" if len(inside) > 1 else f"inside zone {next(iter(inside))[0]}"
-        named.append(Group(name=name, values=_values(inside, inside), paths=_paths(inside, inside), inside=True))
+        named.append(group(name, [*inside], inside=True))
     return named
 
 
-def say(found: Sequence[Group], unit: str, step: float = 0.0) -> str:
-    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone.
-
-    ``step`` as in `span`.
-    """
+def say(found: Sequence[Group], unit: str) -> str:
+    """Return a list of groups with their values; of many groups the first and the last, and those inside a zone."""
     like = one_prefix((value for group in found for value in group.values), unit)
     named = _named(found)
     if len(named) < len(found):
         low, high = named[:2]
-        ends = [f"from **{span(low.values, unit, like=like, step=step)}** ({low.name}) to "
-                f"**{span(high.values, unit, like=like, step=step)}** ({high.name})"]  # fmt: skip
+        ends = [f"from **{span(low.values, unit, like=like, step=low.step)}** ({low.name}) to "
+                f"**{span(high.values, unit, like=like, step=high.step)}** ({high.name})"]  # fmt: skip
     else:
-        ends = [group.say(unit, like, step) for group in named[:2]]
-    return "; ".join([*ends, *(group.say(unit, like, step) for group in named[2:])])
+        ends = [group.say(unit, like) for group in named[:2]]
+    return "; ".join([*ends, *(group.say(unit, like) for group in named[2:])])
 
 
 def _joined_directions(
@@ -265,7 +270,7 @@ def answer_of(
     method = main["method"].iloc[0]
     found = differences_by_path(runs, method, column)
     every = groups(main, runs, directed=directed, found=found)
-    listed = say(every, unit, main["step"].min())
+    listed = say(every, unit)
     verdict = f"; {not_different(found)}" if found.verdict in ("equivalent", "inconclusive") else ""
     measured = runs[(runs["method"] == method) & runs[column].notna()]
     refs = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median
+from types import MappingProxyType
 from typing import TypeVar
 
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
@@ -51,14 +52,14 @@ def extremes(
     method: str,
     ranges: Mapping[Name, Sequence[float]] | None = None,
     found: PathDifferences | None = None,
-    step: float = 0.0,
+    steps: Mapping[Name, float] = MappingProxyType({}),
 ) -> str:
     """Say from where to where the values of a method reach, and on which paths.
 
     "ping: median round trip from 101–102 µs (a, b) to 831–853 µs (4 paths)": the method stands first, as it is the
     heading of the panel that the title speaks of. Paths that are `tied` with an end are named together; ``found`` as
-    there. ``ranges``: paths of which a range is said instead of their value; ``step`` as in `span`. A title of single
-    runs says that they are.
+    there. ``ranges``: paths of which a range is said instead of their value; ``steps``: the last digit of each.
+    A title of single runs says that they are.
     """
     if not values:
         return ""
@@ -69,6 +70,8 @@ def extremes(
     def end(chosen: Mapping[Name, float]) -> str:
         reached = [number for path, value in chosen.items() for number in (ranges or {}).get(path, [value])]
         nearest_first = sorted(chosen, key=lambda path: chosen[path])
+        # Both ends of a range have the digits of the finer one.
+        step = min((steps.get(path, 0.0) for path in chosen), default=0.0)
         return f"{span(reached, unit, like=like, step=step)} ({names(map(str, nearest_first))})"
 
     ties = [tied(values, choose(values, key=values.__getitem__), found=found).values() for choose in (min, max)]

@@ -22,7 +22,7 @@ from azlatency.kit.cells import (
 from azlatency.kit.drawing.draw import CONFIGURED, short_number, with_interval
 from azlatency.kit.drawing.heat_map import MOST_ENDS
 from azlatency.kit.findings import join_by_method
-from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, values_of
+from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_counts, steps_of, values_of
 from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import between, cited, count, flags, number, table, text
@@ -254,11 +254,11 @@ def _forest_title(
     of_main = rows[rows["method"] == method].dropna(subset=["low", "high"])
     intervals = dict(zip(of_main["path"], zip(of_main["low"], of_main["high"], strict=True), strict=True))
     wide = {path: interval_ends for path, interval_ends in intervals.items() if is_far_apart(interval_ends)}
-    ranges, step = wide | ranges_of(main), main["step"].min()
+    ranges, steps = wide | ranges_of(main), steps_of(main)
     # A window is a mean of many runs.
     found = None if window else differences_by_path(measured, method, value)
     said, values = f"{method}, {window}" if window else method, values_of(main)
-    title = extremes(what, values, unit, said, ranges=ranges, found=found, step=step)
+    title = extremes(what, values, unit, said, ranges=ranges, found=found, steps=steps)
     ends = (choose(values, key=values.__getitem__) for choose in (min, max))
     return title, [path for end in ends for path in tied(values, end, found=found)]
 
@@ -304,9 +304,10 @@ def zone_matrix(
         return Note("No matrix: most pairs of zones were not measured; the chart of the paths shows those that were.")
     shown_unit = Unit(*fitting_unit(unit, main["estimate"]))
     squares = _squares(main, zones, typical, shown_unit)
-    ends_of_all, step = [squares["least"].min(), squares["most"].max()], main["step"].min()
-    light, dark = (span([end], unit, step=step) for end in ends_of_all)
-    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=step)
+    ends_of_all = [squares["least"].min(), squares["most"].max()]
+    steps = [squares.loc[at, "step"] for at in (squares["least"].idxmin(), squares["most"].idxmax())]
+    light, dark = (span([end], unit, step=step) for end, step in zip(ends_of_all, steps, strict=True))
+    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=min(steps))
     place, method = place_of_ends(names, runs), main["method"].iloc[0]
     caption = f"Row: client's {place}; column: server's; hatched: not measured."
     if len(names) > MOST_ENDS:

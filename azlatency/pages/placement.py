@@ -220,8 +220,8 @@ def _range_of_paths(levels: pd.DataFrame, sizes: Iterable[float], values: dict[i
     estimated = chosen[chosen["estimate"].notna()]
     found = path_differences({path: values[label] for label, path in estimated["path"].items()})
     statistic = chosen["value"].iloc[0].removesuffix("_ns")
-    step = chosen["resolution"].max()
-    return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found, step=step)
+    steps = dict.fromkeys(by_path, float(chosen["resolution"].max()))
+    return extremes(f"{statistic} round trip", by_path, "ns", method, ranges=ranges, found=found, steps=steps)
 
 
 def _one_tool(levels: pd.DataFrame) -> str:

@@ -201,7 +201,7 @@ def format_number(value: float, decimals: int) -> str:
     """
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{rounded(value, decimals):,.{max(decimals, 0)}f}"
+    text = f"{round(_beyond_half(value), decimals):,.{max(decimals, 0)}f}"
     return text.removeprefix("-") if not text.strip("-0.,") else text.replace("-", "−")
 
 
@@ -354,19 +354,14 @@ def estimate_decimals(estimate: float, low: float | None, high: float | None, sc
     return max(of_interval, decimals_for(estimate / scale, 2, least=-_MOST_DECIMALS))
 
 
-def rounded(value: float, decimals: int) -> float:
-    """Round a number as `format_number` writes it."""
-    return round(_beyond_half(value), decimals)
-
-
 def _beyond_half(value: float) -> float:
     """Return a value that rounds as its decimal digits do: the double nearest to 2.675 lies below it."""
     return value if float(value).is_integer() else value + math.copysign(4 * math.ulp(value), value)
 
 
 def printed_decimals(step: float) -> int:
-    """Return the decimals of numbers that are printed in a step: 0 of 10, 2 of 0.05."""
-    return max(0, math.ceil(-math.log10(step) - 1e-9))
+    """Return the decimals of numbers that are printed in a step: 2 of 0.05, −1 of 10."""
+    return math.ceil(-math.log10(step) - 1e-9)
 
 
 def interval_decimals(low: float | None, high: float | None, scale: float = 1.0) -> int:

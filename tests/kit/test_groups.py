@@ -63,7 +63,7 @@ def test_many_groups_are_a_range_and_paths_without_zones_have_their_names() -> N
 def test_pairs_of_regions_are_called_regions_and_a_group_has_both_ends_of_its_values() -> None:
     runs = az.studies.newest_windows(az.latency(load(FEW_REGIONS)))
     # regions.csv.gz, window_end 2026-08-16: Osaka to Tokyo 9, Chennai to Sao Paulo 363, Sao Paulo to Chennai 369
-    text = "from **9.00 ms** (regions Osaka–Tokyo) to **363–369 ms** (regions Chennai–Sao Paulo)"
+    text = "from **9 ms** (regions Osaka–Tokyo) to **363–369 ms** (regions Chennai–Sao Paulo)"
     assert say(groups(main_method(runs, "mean_ns"), runs), "ns") == text
     zones = az.studies.newest_windows(az.latency(load("ibm-cloud-zones")))
     # zones.csv.gz, the same window: 0.13 and 0.14 ms for three pairs each of Chennai and of Montreal

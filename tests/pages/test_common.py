@@ -151,7 +151,7 @@ def test_the_title_says_the_estimate_that_is_drawn() -> None:
     table = common.typical_runs(runs, typical, "median_ns", "median per run", "Typical RTT")
     assert cell(table, "a → c", "typical run, µs") == "2,600"
     assert isinstance(chart, Chart)
-    assert chart.title == "ping: median round trip from 1.15 ms (a → b) to 2.60 ms (a → c)"
+    assert chart.title == "ping: median round trip from 1.15 ms (a → b) to 2.6 ms (a → c)"
 
 
 def test_an_interval_that_is_smaller_than_the_dots_can_be_read() -> None:
