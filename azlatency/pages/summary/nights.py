@@ -46,8 +46,8 @@ _ONE_STEP = "changed by one printed step, perhaps rounding"
 _EARLIER = "whose data end earlier"
 #: What a percentage and a date of published windows mean: the windows before a date may have moved already.
 _BY = (
-    "each percentage is against the median of the windows before, and each date the end of a mean over {}, so weekly "
-    "means may show the change earlier"
+    "each percentage is against the median of the windows of the level before, or of the last five of them, and each "
+    "date the end of a mean over {}, so weekly means may show the change earlier"
 )
 
 

@@ -118,7 +118,7 @@ def _moved_alike(rows: list[Row], points: pd.DataFrame, steps: pd.Series, size: 
             side = np.sign(np.log(row["ratio"]))
             is_record = last.max() < values[:at].min() if side < 0 else last.min() > values[:at].max()
             if is_record and (_sides(last, before, float(steps[what]), np.log1p(size / 2)) == side).all():
-                sighting = {"kind": "newest", "at": at, "n": row["n"], "before": before}
+                sighting = {"kind": "newest", "at": at, "n": row["n"], "before": _others(values, levels, at, row["n"])}
                 of_series = {name: row[name] for name in _OF_SERIES} | {"step": float(steps[what])}
                 yield _named(group, sighting | {"after": float(np.median(last))}) | of_series
                 break
@@ -132,6 +132,13 @@ def _levels(values: FloatArray, steps: list[Step]) -> FloatArray:
     """Return for each point the median of the part between two steps that it belongs to."""
     parts = np.split(values, [step.at for step in steps])
     return np.repeat([float(np.median(part)) for part in parts], [len(part) for part in parts])
+
+
+def _others(values: FloatArray, levels: FloatArray, at: int, n: int) -> float:
+    """Return the median of the other points of the level of a stretch."""
+    is_other = levels == levels[at]
+    is_other[at : at + n] = False
+    return float(np.median(values[is_other])) if is_other.any() else float(levels[at])
 
 
 def _unconfirmed(values: FloatArray, steps: list[Step], size: float) -> Iterator[Row]:
@@ -170,9 +177,10 @@ def _apart(values: FloatArray, levels: FloatArray, step: float, size: float) -> 
         n = len(list(group))
         if side and n < SHORTEST:
             level, middle = float(levels[at]), float(np.median(values[at : at + n]))
-            kind, before, after, beside = "came_and_went", level, middle, 0
+            others = _others(values, levels, at, n)
+            kind, before, after, beside = "came_and_went", others, middle, 0
             if at == 0:
-                kind, before, after = "oldest", middle, level
+                kind, before, after = "oldest", middle, others
             elif at + n == len(values):
                 kind = "newest"
                 five = float(np.median(values[max(at - SHORTEST, 0) : at]))

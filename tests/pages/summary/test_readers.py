@@ -64,8 +64,8 @@ SAID = {
         "series differ in their first disjoint windows, too few to test, 14 of them together until 2024-11-24 "
         "(cause not known): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
         "no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
-        "Toronto; each percentage is against the median of the windows before, and each date the end of a mean over 30 "
-        "days, so weekly means may show the change earlier",
+        "Toronto; each percentage is against the median of the windows of the level before, or of the last five of "
+        "them, and each date the end of a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
         "factor of 2.32 (us-east-wdc04-a → us-east-wdc06-a: 1,460 µs in one of 22 windows, else "
         "630–870 µs); the median of 60 paths is 1.22",
@@ -80,8 +80,8 @@ SAID = {
     FEW_REGIONS: {
         "changed": "series that changed: 8 of 20 across regions; by 2025-11-09: 8 paths, largest Tokyo → Toronto −17 "
         "%; too short to test: Chennai; no change confirmed on paths of Sao Paulo; each percentage is "
-        "against the median of the windows before, and each date the end of a mean over 30 days, so weekly means may "
-        "show the change earlier",
+        "against the median of the windows of the level before, or of the last five of them, and each date the end of "
+        "a mean over 30 days, so weekly means may show the change earlier",
         "one_run": "published means of separate windows of one path, without a confirmed change, differ by up to a "
         "factor of 4.33 (Osaka → Tokyo: 39 ms in one of 36 windows, else 9 ms); the median of 12 paths is 1.1",
     },
