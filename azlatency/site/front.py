@@ -138,10 +138,11 @@ class Crossing:
     """The least and the most that crossing a zone adds to a round trip, and the number of studies and paths behind it.
 
     ``once``: the paths that were measured once; ``published``: those of published means; ``adds``: whether no path is
-    shorter than those inside.
+    shorter than those inside; ``depends``: whether the most is at least twice the least.
     """
 
     adds: bool
+    depends: bool
     low: Mark
     high: Mark
     studies: int
@@ -286,7 +287,10 @@ def crossing(sources: Sequence[Source]) -> Crossing | None:
     )
     studies, kinds = len({source.page for _, source, *_ in added}), Counter(_kind(trip) for _, _, trip, _ in added)
     once, published = kinds["once"], kinds["published"]
-    return Crossing(adds=adds, low=low, high=high, studies=studies, paths=len(added), once=once, published=published)
+    return Crossing(
+        adds=adds, depends=not adds or added[-1][0] >= 2 * added[0][0], low=low, high=high, studies=studies,
+        paths=len(added), once=once, published=published,
+    )  # fmt: skip
 
 
 def tiles(sources: Sequence[Source]) -> tuple[Tile, ...]:

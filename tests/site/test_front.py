@@ -99,6 +99,7 @@ def test_the_least_and_the_most_that_crossing_a_zone_adds() -> None:
     for end in (found.low, found.high):
         page, _, row = end.page.partition("#")
         assert page == "across.html" and of_rows[row] in end.label
+    assert found.depends and not crossing([changed(source("westeurope-azure-cni"), added=20e3)]).depends
     assert crossing([source("westeurope-availability-set-vs-zones")]) is None, "nothing was measured inside a zone"
     assert found.adds
     shorter = crossing([changed(source("westeurope-azure-cni"), added=-20e3)])

@@ -115,9 +115,11 @@ _VOLATILE = re.compile(
     r"|meminfo|sensors|temp|curl|wget|sleep|time|ifconfig|history|journalctl|dmesg|kubectl get|arp)\b"
     r"|\bip (?:-s|n(?:eigh(?:bour)?)?\b)|\./|\.sh\b"
 )
-#: What a command prints that failed, and what tail prints above a file.
+#: What a command prints that failed, and what tail prints above a file, and ansible above the output of a host.
 _FAILED = re.compile(r"not found\b|permission denied|not permitted|no such file", re.IGNORECASE)
-_FILE_BANNER = re.compile(r"==> \S{1,200} <==")
+_FILE_BANNER = re.compile(r"==> \S{1,200} <==|\S.{0,100} \| [A-Z]{4,11}!? (?:\| rc=\d{1,5} )?(?:>>|=> ?.{0,9})")
+#: What clush prints around the name of a host, first below its command.
+_RULE = re.compile(r"-{5,80}")
 _FENCE = re.compile(r"\s*(?:```|~~~|#|<)")
 _TITLED = re.compile(r"\s*(?:```|~~~).{0,100}?\b(?:title|caption|name)=(?P<quote>[\"'])(?P<title>.{1,200}?)(?P=quote)")
 _SAID_BY_TOOLS = re.compile(r"(?<!^)\bport \d|listening on|^connecting to|accepted connection", re.IGNORECASE)
@@ -459,7 +461,7 @@ def _lines_outside(
     shown = _shown_by(lines, {number for number, _ in lines if _is_inside(number, spans)}.union(boundaries))
     # What a person typed to show a state that was another one elsewhere.
     states = {line for outputs in shown.values() if len({*outputs.values()}) > 1 for line in outputs}
-    at, above, is_output, is_after_output = 0, 0, False, False
+    at, above, typed, is_output, is_after_output = 0, 0, 0, False, False
     for place, (number, text) in enumerate(lines):
         while at < len(spans) and spans[at][1] < number:
             at += 1
@@ -471,6 +473,7 @@ def _lines_outside(
             printed = {*shown.get(_typed_text(text), {}).values()}
             is_shown = len(printed) == 1 and bool(_SHOWING.search(text)) and bool(spans) and number > spans[0][0]
             is_output, above = has_failed or is_shown or not (_SAYING.search(text) or _FENCE.match(text)), number
+            typed = number
             is_after_output = is_output
             if titled := _TITLED.match(text[:_LONGEST]):
                 yield _Label(number, titled["title"], is_sentence=False, is_caption=False, is_marked=True)
@@ -482,6 +485,7 @@ def _lines_outside(
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
         is_output &= _FILE_BANNER.fullmatch(text.strip()) is None
+        is_output &= number - 1 != typed or _RULE.fullmatch(text) is None
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if number in drawings and not inside:
             label = _Label(number, drawings[number], is_sentence=False, is_caption=False, is_marked=True)

@@ -328,6 +328,10 @@ def _with_line_ends(text: str) -> str:
     return plain.replace(r"\t", "\t").replace("''", "'")  # SQL doubles quotes
 
 
+#: A name with its number, such as that of a host: no time, as in "27T12:00", and no level of klog, as in "I0127".
+_NUMBERED_NAME = re.compile(r"(?<![A-Za-z\d])(?![IWEF]\d{4})[A-Za-z][A-Za-z_-]{0,60}\d+")
+
+
 def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
     """Remove the prefix that most lines share except for its digits; one proposal per possible end, shortest first."""
     lines = source.whole_text.split("\n")
@@ -345,6 +349,9 @@ def _remove_prefix(source: Source) -> Iterator[Unwrapped]:
         start, blanks = re.escape(prefix.rstrip()).replace("0", r"\d+"), prefix[len(prefix.rstrip()) :]
         pattern = re.compile(f"{start}(?:{re.escape(blanks)}|\\s*$)")
         first = next((number for number, line in enumerate(lines, start=1) if pattern.match(line)), 1)
+        found = (match[0] for line in lines if (match := pattern.match(line)))
+        if len({tuple(_NUMBERED_NAME.findall(text)) for text in found}) > 1:
+            return  # lines of several hosts, "vm-z1: " and "vm-z2: ", are no log
         yield _propose(source, f"the prefix {prefix!r} of the lines", first, partial(_without_prefix, pattern))
 
 

@@ -19,7 +19,7 @@ from azlatency.studies.format import join_words
 from azlatency.studies.runs.groups import grouped
 from azlatency.studies.runs.path import NetworkPath
 from azlatency.studies.runs.round_trips import latency
-from azlatency.studies.runs.run_table import client_runs, frequency_tables
+from azlatency.studies.runs.run_table import ROLES_OF_TEST, client_runs, frequency_tables
 from azlatency.studies.runs.samples import select_quantity
 from azlatency.studies.runs.selection import is_window, other_study
 from azlatency.studies.runs.throughput import throughput
@@ -102,6 +102,8 @@ def _has_both_directions(facts: _Facts) -> bool:
 def _may_have_both_directions(facts: _Facts) -> bool:
     """Return whether labels that are no zones and ends of the data model name both directions of a pair, or clients."""
     runs = client_runs(facts.study)
+    if runs["test"].isin(ROLES_OF_TEST.keys()).any():
+        return True  # one test of both directions at once
     of_clients = runs.loc[runs["client"].isna() & runs["zone"].isna(), ["scenario", "server"]].dropna()
     if (of_clients[of_clients["scenario"] != of_clients["server"]].nunique() > 1).all():
         return True  # "from_1a.txt", "from_1b.txt": who measured is not known

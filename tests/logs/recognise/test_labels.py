@@ -62,6 +62,9 @@ def headings(tmp_path: Path, text: str, name: str = "notes.txt") -> list[str | N
         ("AN off, 64 bytes, 8 threads", "AN on, 64 bytes, 8 threads"),
         ("I0131 10:15:00.123456   12345 main.go:42] AN off", "I0131 10:16:00.123456   12345 main.go:42] AN on"),
         ("無効：\nAN off:", "有効：\nAN on:"),
+        # ansible and clush run a command on several hosts.
+        ("$ ansible vms -a 'ping b'\nAN off | CHANGED | rc=0 >>", "AN on | CHANGED | rc=0 >>"),
+        ("a@jump:~$ clush -b ping b\n------\nAN off\n------", "------\nAN on\n------"),
     ],
 )
 @pytest.mark.parametrize("name", ["notes.txt", "notes.md"])

@@ -127,6 +127,16 @@ def test_lines_with_a_common_prefix_are_not_a_log() -> None:
     assert [row["code"] for row in tables.rows["events"] if row["code"] != "unknown_line"] == ["not_recognised"]
 
 
+@pytest.mark.parametrize(
+    ("prefix", "runs"), [("vm-z{}: ", 0), ("[pod/ping-zone{}/ping] ", 0), ("2026-11-27T12:00:0{} ", 2), ("vm-z3: ", 2)]
+)
+def test_lines_of_several_hosts_are_no_log(prefix: str, runs: int) -> None:
+    """Pooled, they would be runs of one client."""
+    log = (FIXTURES / "ping" / "iputils-20221126-s8.log").read_text("utf-8")
+    text = "".join(prefix.format(host) + line + "\n" for host in (1, 2) for line in log.splitlines())
+    assert len(parse_source(source_from_bytes(text.encode(), "pdsh.log")).rows["runs"]) == runs
+
+
 def test_stars_in_a_banner_are_not_bold_type() -> None:
     path = FIXTURES / "lagscope" / "1.0.1-V.log"
     assert "unwrapped" not in {row["code"] for row in az.parse(path).rows["events"]}
