@@ -484,7 +484,8 @@ def _lines_outside(
         is_output &= number - 1 == above
         is_continued = is_after_output and number - 1 == above and text[:2].isspace()
         above = number
-        is_output &= _FILE_BANNER.fullmatch(text.strip()) is None
+        is_banner = _FILE_BANNER.fullmatch(text.strip()) is not None
+        is_output &= not is_banner
         is_output &= number - 1 != typed or _RULE.fullmatch(text) is None
         label = None if is_output or is_continued or inside else _label(number, text[:_LONGEST].strip())
         if number in drawings and not inside:
@@ -493,7 +494,7 @@ def _lines_outside(
             label = _Label(number, text.strip(), is_sentence=True, is_caption=False, is_marked=False)
         if label is not None:
             is_after_output = False
-            yield label
+            yield label._replace(is_caption=False, is_marked=True) if is_banner else label
 
 
 def _typed_text(text: str) -> str:
