@@ -105,8 +105,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "sources": _columns("""
         source_id      | string    |       | file   | First 16 hex digits of the SHA-256 of the bytes, and of the times or numbers in the path that tell equal files apart.
         path           | string    |       | import | Path as given, relative where possible; archive members after '!'.
-        sha256         | string    |       | file   | SHA-256 of the bytes of the file, of a packed one as it is.
-        size_bytes     | int64     | bytes | file   | Size of the file, of a packed one when unpacked.
+        sha256         | string    |       | file   | SHA-256 of the file as it is, packed or not.
+        size_bytes     | int64     | bytes | file   | Size of the unpacked file.
         encoding       | string    |       | file   | Text encoding.
         lines          | int64     |       | file   | Lines in total.
         lines_data     | int64     |       | file   | Lines with a stored number or fact.
