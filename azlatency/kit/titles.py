@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from typing import TypeVar
 
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
-from azlatency.studies.format import format_interval, format_value, one_prefix
+from azlatency.studies.format import format_interval, format_value, one_prefix, prefixed_unit
 
 #: Values are not called longer or shorter than others below this ratio.
 ALIKE = 1.1
@@ -24,6 +25,10 @@ def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None
     ``like`` and ``step`` as in `format_value`.
     """
     numbers = sorted(values)
+    scale, _ = prefixed_unit(unit, numbers[-1] if like is None else like)
+    if step >= 10 * scale:  # tens, hundreds
+        place = 10.0 ** math.floor(math.log10(step) + 1e-9)
+        numbers = [round(number / place) * place for number in numbers]
     ends = [format_value(end, unit, digits=digits, like=like, step=step) for end in (numbers[0], numbers[-1])]
     if ends[0] == ends[1]:
         return ends[0]

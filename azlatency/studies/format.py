@@ -360,8 +360,8 @@ def _beyond_half(value: float) -> float:
 
 
 def printed_decimals(step: float) -> int:
-    """Return the decimals of numbers that are printed in a step: 2 of 0.05, −1 of 10."""
-    return math.ceil(-math.log10(step) - 1e-9)
+    """Return the decimals of numbers that are printed in a step: 0 of 10, 2 of 0.05."""
+    return max(0, math.ceil(-math.log10(step) - 1e-9))
 
 
 def interval_decimals(low: float | None, high: float | None, scale: float = 1.0) -> int:

@@ -105,7 +105,7 @@ def _moved_alike(rows: list[Row], points: pd.DataFrame, steps: pd.Series, size: 
     They moved by at least half of ``size``, to where no point was before. Only published windows share a date.
     """
     newest = [row for row in rows if row["kind"] == "newest" and row["window_ns"] > 0]
-    named = {row["what"] for row in newest}
+    named = {row["what"] for row in rows if row["kind"] in ("newest", "unconfirmed")}
     for what, group in grouped(points[~points["what"].isin(named)], "what") if newest else ():
         values, levels = (group[name].to_numpy(dtype="float64") for name in ("value", "level"))
         for row in newest:

@@ -60,7 +60,7 @@ SAID = {
         "with others) (now 2.01 ms in the newest window, above its level before); "
         # The interval of its date reaches from point 2 to point 21 of 21.
         "between 2024-10-20 and 2026-08-16: Dallas dal10–dal14 −11 %; by 2025-10-05: 3 paths, largest Washington DC "
-        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 7 other paths, largest London lon04–lon05 −33 %; 16 "
+        "wdc06–wdc07 −57 %; in the last windows, not confirmed: 6 other paths, largest London lon04–lon05 −33 %; 16 "
         "series differ in their first disjoint windows, too few to test, 14 of them together until 2024-11-24 "
         "(cause not known): largest Tokyo tok02–tok05 −33 %; too short to test: Chennai and Mumbai; "
         "no change confirmed on paths of Madrid, Montreal, Osaka, Sydney, Tokyo and "
