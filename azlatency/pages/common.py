@@ -307,7 +307,9 @@ def zone_matrix(
     ends_of_all = [squares["least"].min(), squares["most"].max()]
     steps = [squares.loc[at, "step"] for at in (squares["least"].idxmin(), squares["most"].idxmax())]
     light, dark = (span([end], unit, step=step) for end, step in zip(ends_of_all, steps, strict=True))
-    reach = span(ends_of_all, unit, like=one_prefix(ends_of_all, unit), step=min(steps))
+    # Each end as its square has it.
+    ends = [round(end / step) * step if step > 0 else end for end, step in zip(ends_of_all, steps, strict=True)]
+    reach = span(ends, unit, like=one_prefix(ends_of_all, unit))
     place, method = place_of_ends(names, runs), main["method"].iloc[0]
     caption = f"Row: client's {place}; column: server's; hatched: not measured."
     if len(names) > MOST_ENDS:

@@ -31,8 +31,8 @@ COMMIT = (
 )
 #: What readers look for and this collection does not have.
 NOT_HERE = (
-    "Not in this collection: other clouds, prices, failover times, MTU and jumbo frames, peering of networks, a "
-    "comparison of the hours of the day."
+    "Not in this collection: other clouds, prices, failover times, MTU and jumbo frames, peering of networks, load "
+    "balancers and HTTP, a comparison of the hours of the day."
 )
 #: Questions that no study answers, and their answers in Markdown, by their place on the first page.
 GUIDE = {
