@@ -25,15 +25,21 @@ def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None
     ``like`` and ``step`` as in `format_value`.
     """
     numbers = sorted(values)
-    scale, _ = prefixed_unit(unit, numbers[-1] if like is None else like)
-    if step >= 10 * scale:  # tens, hundreds
-        place = 10.0 ** math.floor(math.log10(step) + 1e-9)
-        numbers = [round(number / place) * place for number in numbers]
+    numbers = [to_tens(number, step, unit, numbers[-1] if like is None else like) for number in numbers]
     ends = [format_value(end, unit, digits=digits, like=like, step=step) for end in (numbers[0], numbers[-1])]
     if ends[0] == ends[1]:
         return ends[0]
     (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)
     return f"{first}–{last} {last_unit}" if first_unit == last_unit else format_interval(numbers[0], numbers[-1], unit)
+
+
+def to_tens(number: float, step: float, unit: str, like: float) -> float:
+    """Return a number in tens or hundreds of the unit of ``like``, if its last digit is of these."""
+    scale, _ = prefixed_unit(unit, like)
+    if not step >= 10 * scale:  # unknown: NaN
+        return number
+    place = 10.0 ** math.floor(math.log10(step) + 1e-9)
+    return round(number / place) * place
 
 
 def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:
