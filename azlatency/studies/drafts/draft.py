@@ -176,7 +176,7 @@ def draft(name: str, study: Study | Logs) -> str:
 
 
 def _label_entries(runs: pd.DataFrame) -> tuple[list[str], pd.Series]:
-    """Return an entry for each pair of zones that labels name (``zone1 -> zone2 run 3``), and which runs have one."""
+    """Return an entry for the zones that each label names (``zone1 -> zone2 run 3``), and which runs have one."""
     labels = {label for heading in runs["heading"].unique() for label in heading.split(JOINED)}
     read = {label: item for label in labels if (item := _describe_one(label, None, None, frozenset()))}
     pairs = {label: item for label, item in read.items() if "zone" in item.values}
@@ -185,9 +185,9 @@ def _label_entries(runs: pd.DataFrame) -> tuple[list[str], pd.Series]:
     for path, label in dict.fromkeys(zip(runs["path"], own, strict=True)):
         if label:
             ends = tuple((name, pairs[label].values[name]) for name in _TEXTS if name in pairs[label].values)
-            (start, *_), *_, (_, end, _) = _marks(pairs[label])
-            pattern = pairs[label].pattern
-            glob = pattern.partition("{")[0] + literal(label[start:end]) + pattern.rpartition("}")[2]
+            marks, pattern = _marks(pairs[label]), pairs[label].pattern
+            between = literal(label[marks[0][0] : marks[-1][1]])
+            glob = pattern.partition("{")[0] + between + pattern.rpartition("}")[2]
             groups.setdefault((path, glob, ends), []).append(label)
     lines: list[str] = []
     for (path, glob, ends), alike in groups.items():

@@ -203,11 +203,14 @@ def _drafted(study: Study | Logs) -> Iterator[str]:
 def _by_labels(study: Study | Logs, runs: pd.DataFrame) -> Iterator[str]:
     """Yield which labels say the zones, if the draft read them from labels: a file name says those of one pair."""
     info = getattr(study, "info", {})
-    zoned = runs[runs["zone"].notna() & runs["peer_zone"].notna() & runs["heading"].notna()]
-    pairs = (zoned["zone"] + JOINED + zoned["peer_zone"]).groupby(zoned["file"], dropna=False).transform("nunique")
-    labels = list(dict.fromkeys(zoned["heading"][pairs > (1 if info.get("pattern") else 0)]))
-    if info.get("drafted") and labels:
-        yield f"assumed: zones as the labels say: {named(labels)}"
+    if not info.get("drafted"):
+        return
+    ends = runs[["zone", "peer_zone"]].fillna("").agg(JOINED.join, axis=1)
+    is_zoned = (ends != JOINED) & runs["heading"].notna()
+    pairs = ends[is_zoned].groupby(runs["file"], dropna=False).transform("nunique")
+    labels = runs.loc[pairs.index[pairs > (1 if info.get("pattern") else 0)], "heading"].drop_duplicates()
+    if len(labels):
+        yield f"assumed: zones as the labels say: {named(list(labels))}"
 
 
 #: The number of a kind of names, with what separates it.

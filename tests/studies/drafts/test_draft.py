@@ -341,3 +341,14 @@ def test_labels_that_name_two_zones_say_them(shape: str, tmp_path: Path) -> None
     runs = study.runs.iloc[: len(banners)]
     assert [*zip(runs["zone"], runs["peer_zone"], strict=True)] == [("1", "2"), ("1", "3"), ("2", "3")] * 2
     assert any(line.startswith("assumed: zones as the labels say: ") for line in assumptions(study))
+
+
+@pytest.mark.parametrize("label", ["from zone{}", "client zone {}, run 2", "from us-east-1{}"])
+def test_a_label_that_names_the_zone_of_one_end(label: str, tmp_path: Path) -> None:
+    log = (FIXTURES / "ping" / "iputils-20221126-s8.log").read_text("utf-8")
+    zones = "ab" if label.endswith("1{}") else "12"
+    text = "\n".join(f"=== {label.format(zone)} ===\n{log}\n" for zone in zones)
+    (tmp_path / "bench.txt").write_text(text, "utf-8")
+    study = open_study(str(tmp_path))
+    assert [zone[-1] for zone in study.runs["zone"]] == [*zones] and study.runs["peer_zone"].isna().all()
+    assert any(line.startswith("assumed: zones as the labels say: ") for line in assumptions(study))
