@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median
 from types import MappingProxyType
@@ -10,7 +9,7 @@ from typing import TypeVar
 
 from azlatency.stats.across_runs.main_method import Measured, rank_methods
 from azlatency.stats.across_runs.path_differences import PathDifferences, cannot_tell
-from azlatency.studies.format import format_interval, format_value, one_prefix, prefixed_unit
+from azlatency.studies.format import format_interval, format_value, in_tens, one_prefix, prefixed_unit
 
 #: Values are not called longer or shorter than others below this ratio.
 ALIKE = 1.1
@@ -25,21 +24,13 @@ def span(values: Iterable[float], unit: str, digits: int = 3, like: float | None
     ``like`` and ``step`` as in `format_value`.
     """
     numbers = sorted(values)
-    numbers = [to_tens(number, step, unit, numbers[-1] if like is None else like) for number in numbers]
+    scale, _ = prefixed_unit(unit, numbers[-1] if like is None else like)
+    numbers = [in_tens(number / scale, step / scale) * scale for number in numbers]
     ends = [format_value(end, unit, digits=digits, like=like, step=step) for end in (numbers[0], numbers[-1])]
     if ends[0] == ends[1]:
         return ends[0]
     (first, first_unit), (last, last_unit) = (end.split(" ", 1) for end in ends)
     return f"{first}–{last} {last_unit}" if first_unit == last_unit else format_interval(numbers[0], numbers[-1], unit)
-
-
-def to_tens(number: float, step: float, unit: str, like: float) -> float:
-    """Return a number in tens or hundreds of the unit of ``like``, if its last digit is of these."""
-    scale, _ = prefixed_unit(unit, like)
-    if not step >= 10 * scale:  # unknown: NaN
-        return number
-    place = 10.0 ** math.floor(math.log10(step) + 1e-9)
-    return round(number / place) * place
 
 
 def by_method(values: Iterable[tuple[Measured, float]]) -> tuple[str, dict[str, float]]:

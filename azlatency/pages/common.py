@@ -26,7 +26,7 @@ from azlatency.kit.groups import main_method, place_of_ends, ranges_of, run_coun
 from azlatency.kit.intervals import interval_in, is_far_apart, without_flat
 from azlatency.kit.objects import Chart, Note
 from azlatency.kit.table import between, cited, count, flags, number, table, text
-from azlatency.kit.titles import capitalised, extremes, span, tied, to_tens
+from azlatency.kit.titles import capitalised, extremes, span, tied
 from azlatency.kit.units import read_in
 from azlatency.kit.words import newest_window
 from azlatency.shapes.forest import forest, two_beside
@@ -39,6 +39,7 @@ from azlatency.studies.format import (
     fitting_unit,
     format_number,
     format_value,
+    in_tens,
     join_words,
     natural_key,
     one_prefix,
@@ -308,8 +309,8 @@ def zone_matrix(
     steps = [squares.loc[at, "step"] for at in (squares["least"].idxmin(), squares["most"].idxmax())]
     light, dark = (span([end], unit, step=step) for end, step in zip(ends_of_all, steps, strict=True))
     # Each end as its square has it.
-    like = one_prefix(ends_of_all, unit) or ends_of_all[1]
-    ends = [to_tens(end, step, unit, like) for end, step in zip(ends_of_all, steps, strict=True)]
+    scale, like = shown_unit.scale, one_prefix(ends_of_all, unit)
+    ends = [in_tens(end / scale, step / scale) * scale for end, step in zip(ends_of_all, steps, strict=True)]
     reach = span(ends, unit, like=like, step=min(steps))
     place, method = place_of_ends(names, runs), main["method"].iloc[0]
     caption = f"Row: client's {place}; column: server's; hatched: not measured."

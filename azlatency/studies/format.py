@@ -359,6 +359,18 @@ def _beyond_half(value: float) -> float:
     return value if float(value).is_integer() else value + math.copysign(4 * math.ulp(value), value)
 
 
+def in_tens(number: float, step: float) -> float:
+    """Return a number in tens or hundreds, if its last digit ``step`` is one of these.
+
+    >>> in_tens(2_165.0, 100.0), in_tens(2_165.0, 1.0)
+    (2200.0, 2165.0)
+    """
+    if not step >= 10:  # NaN: not known
+        return number
+    place = 10.0 ** math.floor(math.log10(step) + 1e-9)
+    return round(number / place) * place
+
+
 def printed_decimals(step: float) -> int:
     """Return the decimals of numbers that are printed in a step: 0 of 10, 2 of 0.05."""
     return max(0, math.ceil(-math.log10(step) - 1e-9))

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from azlatency.kit.drawing.base import lines, tip
 from azlatency.kit.drawing.palette import BAND, ESTIMATE, GREY, INK, RUN, Look
 from azlatency.kit.drawing.sheet import Sheet
-from azlatency.studies.format import decimals_for, estimate_decimals, format_number, plain, printed_decimals
+from azlatency.studies.format import decimals_for, estimate_decimals, format_number, in_tens, plain, printed_decimals
 
 #: What a caption says of the ground truth of round trips.
 CONFIGURED = "×: round-trip delay of the emulated link as first configured, without the time of the hosts."
@@ -153,7 +153,7 @@ def short_number(value: float, step: float = 0.0) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     decimals = decimals_for(value)
-    return format_number(value, min(decimals, printed_decimals(step)) if step > 0 else decimals)
+    return format_number(in_tens(value, step), min(decimals, printed_decimals(step)) if step > 0 else decimals)
 
 
 def with_interval(value: float, ends: Sequence[float]) -> str:
